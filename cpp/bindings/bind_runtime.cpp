@@ -147,11 +147,11 @@ void bind_devices(py::module_& module) {
   module.def(
       "tell_processor",
       [](const Device& device, size_t processor, size_t operations, size_t build_hash,
-         const std::string& name, const std::string& hash) {
-        tell_processor(device, {processor, operations, build_hash}, name, hash);
+         size_t compilers, const std::string& name, const std::string& hash) {
+        tell_processor(device, {processor, operations, build_hash, compilers}, name, hash);
       },
       py::arg("device"), py::arg("processor"), py::arg("operations"), py::arg("build_hash"),
-      py::arg("name"), py::arg("hash"));
+      py::arg("compilers"), py::arg("name"), py::arg("hash"));
   module.def(
       "describe_device",
       [](std::uintptr_t pointer) { return describe(from_pointer<cl_device_id>(pointer)); },

@@ -27,16 +27,18 @@ T& at(void* object, size_t offset) {
   return *reinterpret_cast<T*>(static_cast<char*>(object) + offset);
 }
 
-}  // namespace
-
-std::string library_of(const Device& device) {
+Dl_info found_library(const Device& device) {
   // Every object of a driver begins with the address of its table of functions.
   const auto* const functions = at<void* const*>(device.id, 0);
   Dl_info info{};
   if (!dladdr(functions[0], &info) || !info.dli_fname)
     throw DeviceError("the library of the driver of " + device.name + " was not found");
-  return info.dli_fname;
+  return info;
 }
+
+}  // namespace
+
+std::string library_of(const Device& device) { return found_library(device).dli_fname; }
 
 void tell_processor(const Device& device, const DriverLayout& layout, const std::string& name,
                     const std::string& hash) {
@@ -51,6 +53,11 @@ void tell_processor(const Device& device, const DriverLayout& layout, const std:
   if (!is_own)
     throw DeviceError("the driver of " + device.name + " compiles for " + known +
                       " and is not told of " + name);
+  // Later its parts would compile for different processors: one that takes vectors of 64 bytes, and
+  // one that cannot split them.
+  if (at<size_t>(found_library(device).dli_fbase, layout.compilers) > 0)
+    throw DeviceError("the driver of " + device.name + " has compiled for " + known +
+                      " already and is not told of " + name);
   told_name = name;
   told_hash = hash;
   processor = told_name.c_str();

@@ -54,7 +54,7 @@ def machine(monkeypatch, tmp_path):
     """Return a machine whose driver is known and whose processor has all that is asked for."""
     library = tmp_path / "libpocl.so"
     library.write_bytes(b"the driver")
-    layout = {_core.sha256(b"the driver"): (1, 2, 3)}
+    layout = {_core.sha256(b"the driver"): (1, 2, 3, 4)}
     machine = Machine(library)
     monkeypatch.setattr(processor_name, "LAYOUTS", layout)
     monkeypatch.setattr(_core, "library_of", lambda device: str(library))
@@ -75,7 +75,7 @@ def test_the_newest_processor_with_the_same_instructions(machine):
     assert machine.use() == ((64, True), "skylake-avx512")
     assert machine.tried == ["", "skylake-avx512"]
     ((*layout, name, hash),) = machine.told
-    assert (layout, name) == ([1, 2, 3], "skylake-avx512")
+    assert (layout, name) == ([1, 2, 3, 4], "skylake-avx512")
     assert hash.startswith("pthread-generic-skylake-avx512-")
 
 
@@ -297,45 +297,65 @@ def test_a_sweep_where_pypis_driver_is_alone_and_older_than_the_processor(alone)
     assert "does not know it (PARTICLES_REPAIR is off" in errors
 
 
-KERNEL = """
-__kernel void values(__global double8 *x) { x[0] = 2 * exp(x[0]) - sin(x[0]); }
-"""
 MIXED = """
+import sys
 import numpy as np
 import particles as pt
 import pyopencl
 import pyopencl.array
-from particles.runtime import loader
+from particles import _core
+from particles.runtime import loader, processor_name
 
 loader.load()
 (platform,) = pyopencl.get_platforms()
 queue = pyopencl.CommandQueue(pyopencl.Context(platform.get_devices()))
-def lanes(text):
-    kernel = pyopencl.Kernel(pyopencl.Program(queue.context, text).build(), "values")
+((info,),) = [platform.devices for platform in _core.list_platforms()]
+is_less = processor_name.is_taken_for_less(info)
+if sys.argv[2] == "taken for less":
+    known = [known for known in processor_name.KNOWN if known.flags <= processor_name._flags()]
+    processor_name.KNOWN = known[:1]
+    processor_name.TAKEN_FOR_LESS = info.version[-4:]
+    is_less = True
+
+def expected(x):
+    return 2 * np.exp(x) - np.sin(x)
+def theirs(lanes):
+    text = "__kernel void values(__global T *x) { x[0] = 2 * exp(x[0]) - sin(x[0]); }"
+    program = pyopencl.Program(queue.context, text.replace("T", f"double{lanes}".rstrip("1")))
+    kernel = pyopencl.Kernel(program.build(), "values")
     x = pyopencl.array.to_device(queue, np.arange(8.0))
     def run():
         x[:] = np.arange(8.0)
         kernel(queue, (1,), None, x.data)
+        np.testing.assert_allclose(x.get()[:lanes], expected(np.arange(8.0))[:lanes], rtol=1e-12)
         return x.get().tobytes()
     return run
-before = lanes(KERNEL.replace("double8", "double"))
-first = before()
-u = pt.Field(pt.Grid(64), device=pt.Device.from_pyopencl(queue))
-u[...] = lambda x: 2 * np.exp(x) - np.sin(x)
-np.testing.assert_allclose(u, 2 * np.exp(x := np.arange(64) / 64) - np.sin(x), atol=1e-6)
-assert before() == first
-after = lanes(KERNEL)()
-np.testing.assert_allclose(
-    np.frombuffer(after), 2 * np.exp(np.arange(8.0)) - np.sin(np.arange(8.0)), rtol=1e-12
-)
+def ours():
+    u = pt.Field(pt.Grid(64), device=pt.Device.from_pyopencl(queue))
+    u[...] = expected
+    np.testing.assert_allclose(u, expected(np.arange(64) / 64), atol=1e-6)
+
+if sys.argv[1] == "before":
+    before = theirs(1)
+    first = before()
+    ours()
+    assert before() == first
+    assert processor_name.told(info) == ""
+else:
+    ours()
+    theirs(8)()
+    assert bool(processor_name.told(info)) == is_less
 """
 
 
 @pytest.mark.sampled
-def test_what_was_built_before_it_is_told_goes_on(alone):
-    alone = {**alone, "PYTHONPATH": alone["PYTHONPATH"].partition(os.pathsep)[2]}
-    code = f"KERNEL = {KERNEL!r}\n" + MIXED
-    assert child.check(code, **alone) is not None
+@pytest.mark.parametrize("flags", ["", "-cl-opt-disable"])
+@pytest.mark.parametrize("processor", ["as it is", "taken for less"])
+@pytest.mark.parametrize("built", ["before", "after"])
+def test_a_driver_that_has_compiled_is_told_nothing(alone, built, processor, flags):
+    """Its optimiser and its code generator would take vectors to be of different widths."""
+    alone["PYTHONPATH"] = alone["PYTHONPATH"].partition(os.pathsep)[2]
+    child.check(MIXED, built, processor, POCL_EXTRA_BUILD_FLAGS=flags, **alone)
 
 
 FORMULA = """

@@ -22,11 +22,12 @@ from particles.runtime import cache, environment
 TAKEN_FOR_LESS = "-znver3"  # at the end of a version: so it calls AMD's with AVX-512, too
 
 # Where the library keeps the name, of each build that is known, by its SHA-256 sum: offsets of
-# `llvm_cpu` and `ops` in `struct _cl_device_id`, and of `build_hash` in `struct pocl_device_ops`.
-# The library has debug information: `gdb -batch -ex "ptype /o struct _cl_device_id" LIBRARY`.
+# `llvm_cpu` and `ops` in `struct _cl_device_id`, of `build_hash` in `struct pocl_device_ops`, and of
+# the count in the map `targetMachines`, which lies 40 bytes behind that symbol. The library has debug
+# information: `gdb -batch -ex "ptype /o struct _cl_device_id" -ex "info variables Machines" LIBRARY`.
 LAYOUTS = {
     # pocl-binary-distribution 3.0: PoCL 3.0-rc2 with LLVM 14.0.6
-    "d214aece60df73c75d8a678d33e4a51f4e5b594772dc74891b5451f909db6025": (640, 880, 480),
+    "d214aece60df73c75d8a678d33e4a51f4e5b594772dc74891b5451f909db6025": (640, 880, 480, 0x54A8BC8),
 }
 
 
@@ -84,7 +85,7 @@ def tell(device: _core.DeviceInfo, name: str) -> None:
     Raises
     ------
     DeviceError
-        The driver is not known, or was told another name.
+        The driver is not known, was told another name, or has compiled already.
     """
     layout = LAYOUTS.get(_sum(_core.library_of(device)))
     if layout is None:
