@@ -322,3 +322,28 @@ def test_a_profile_says_how_much_of_segments_is_copied(device, cells, share, for
     with pt.profile(device) as profile:
         one_kernel(advection, u, remesh, 0, 1.0)
     assert profile.kernels["keep_edges"].bytes == pytest.approx(2 * share * 4 * 1000, rel=1e-3)
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize(
+    ("shape", "is_formula", "is_cut"),
+    [
+        ((2048, 64), False, True),
+        ((1400, 64), False, False),
+        ((64, 2048), False, False),
+        ((2048, 64), True, False),
+    ],
+    ids=str,
+)
+def test_long_lines_across_the_memory_are_cut(device, shape, is_formula, is_cut):
+    """Segments overwrite particles of their neighbours, whose edges are kept before."""
+    if not device.is_cpu:
+        pytest.skip("lines are cut for the pages that a CPU keeps at hand")
+    grid = pt.Grid(shape)
+    u = pt.Field(grid, device=device)
+    u.fill(1)
+    velocity = pt.Velocity(grid, ["0.1", "0.1"]) if is_formula else pt.Field(grid, 2, device=device)
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    with pt.profile(device) as profile:
+        transport.step(0.001)
+    assert ("keep_edges" in profile.kernels) == is_cut
