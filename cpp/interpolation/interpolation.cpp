@@ -257,10 +257,9 @@ bool Interpolation::can_have_ring(const Field& field, const Part& part, const Ce
   if (planes_around(box) > 8 || !workspace_.device().is_cpu() || box.ndim < 2 ||
       !have_same_cells(box, field.grid(), part))
     return false;
+  const auto cells = whole_of(box.shape, box.part);
   for (int axis = 0; axis < box.ndim - 1; ++axis)
-    if (!box.ends[axis].periodic() &&
-        (part.whole > 0 || box.part.whole > 0 || box.shape[axis] < 2 * kernel_.stencil))
-      return false;
+    if (!box.ends[axis].periodic() && cells[axis] < 2 * kernel_.stencil) return false;
   return true;
 }
 

@@ -14,6 +14,7 @@ import numpy as np
 import particles as pt
 
 from tests.communication.drawn_cuts import cuts_of
+from tests.support.rings import have_rings
 
 COMM = "world" if "PMI_SIZE" in os.environ else None
 IS_FIRST = os.environ.get("PMI_RANK", "0") == "0"
@@ -38,6 +39,7 @@ def drawn(lot):
         "components": lot.choice((1, 2, 3)),
         "sorted": lot.choice((None, "row", "cell")),
         "number": lot.choice((0, 1, 300, 2000)),
+        "has_rings": lot.random() < 0.5,
     }
 
 
@@ -64,17 +66,21 @@ def results(case, device):
     fields = [pt.Field(points, components, stored, device), pt.Field(second, 1, stored, device)]
     fields[0].fill(0.5)
     give = pt.ParticlesToGrid(swarm, ["s", "k"], fields, case["kernel"], order=case["order"])
+    have_rings(give, case["has_rings"])
     for add in False, True:
         give.apply(add=add)
         yield [digest(field.gather()) for field in fields]
     yield digest(swarm.gather("position"))
     sample = pt.GridToParticles(fields, swarm, ["v", "w"], case["kernel"])
+    have_rings(sample, case["has_rings"])
     sample.apply()
     sample.apply(add=True)
     yield [digest(swarm.gather(name)) for name in "vw"]
     whole = pt.Field(pt.Grid(case["points"], **options, comm="self"), 1, stored, device)
     whole[...] = np.arange(whole.size).reshape(whole.shape) % 1000
-    pt.GridToParticles(whole, swarm, "v1", case["kernel"]).apply()
+    of_whole = pt.GridToParticles(whole, swarm, "v1", case["kernel"])
+    have_rings(of_whole, case["has_rings"])
+    of_whole.apply()
     yield digest(swarm.gather("v1"))
 
 

@@ -7,12 +7,15 @@ from types import SimpleNamespace
 import numpy as np
 import particles as pt
 import pytest
-from particles import _core, kernels
+from particles import kernels
 from particles.interpolation.parts import reach_of, windows_around
 
 from tests.support import lot, ranks
 from tests.support.gpu_forms import as_gpu
+from tests.support.rings import have_rings
 from tests.support.several import several
+
+ENDS = ["wall", ("outflow", "wall"), ("inflow", "outflow")]
 
 
 @pytest.mark.sampled
@@ -25,8 +28,8 @@ def test_interpolation_does_not_depend_on_the_number_of_ranks(device):
     assert ranks.check(number, *case) == alone, f"{number} ranks"
 
 
-def both_ways(grid, rng, kernel, device, has_rings, names):
-    """Return what points receive and what particles read, and which of these kernels ran."""
+def both_ways(grid, rng, kernel, device, has_rings):
+    """Return what points receive and what particles read, and which kernels ran."""
     field, given = (pt.Field(grid, 2, device=device) for _ in range(2))
     field[...] = rng.normal(size=(2, *grid.shape))
     swarm = pt.ParticleSet.random(
@@ -36,55 +39,60 @@ def both_ways(grid, rng, kernel, device, has_rings, names):
     give = pt.ParticlesToGrid(swarm, "s", given, kernel)
     sample = pt.GridToParticles(field, swarm, "read", kernel)
     for one in (give, sample):
-        for part in (one,) if one._several is None else one._several.parts:
-            part._core = _core.Interpolation(
-                part.swarm.device.core,
-                kernels.opencl_source(part.kernel),
-                part.kernel.stencil,
-                10**6,
-                np.inf if has_rings else 0,
-            )
+        have_rings(one, has_rings)
     with pt.profile(field.device) as profile:
         for adds in False, True:
             give.apply(add=adds)
             sample.apply(add=adds)
         found = given.get().tobytes(), swarm.gather("read").tobytes()
-    return found, names & profile.kernels.keys()
+    return found, profile.kernels.keys()
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["L1", "M'4", "M'6", "L6_4"])
 @pytest.mark.parametrize("ndim", [2, 3])
-def test_parts_have_rings_of_planes(device, ndim, name):
-    """Of any height: where kernels reach beyond the neighbours, and where rows begin beyond the last."""
-    rng = np.random.default_rng(lot.lots(f"rings of parts {ndim} {name}").getrandbits(64))
+@pytest.mark.parametrize("where", ["the cut axis", "another axis", "both"])
+def test_parts_have_rings_of_planes(device, where, ndim, name):
+    """Of any height: where kernels reach beyond the neighbours, and where rows begin beyond the last.
+
+    Beside ends of the axis that is cut, or of another one, as well.
+    """
+    rng = np.random.default_rng(lot.lots(f"rings of parts {where} {ndim} {name}").getrandbits(64))
     kernel = kernels.get(name)
-    last_ends = ["periodic", "wall", ("outflow", "wall")][rng.integers(3)]
-    box = {"boundary": ["periodic"] * (ndim - 1) + [last_ends], "extent": 2.5}
-    rings = {"ring_to_particles", "particles_to_ring"}
+    ends = [[*ENDS, "periodic"][rng.integers(4)] for _ in range(ndim)]
+    for axis, is_named in (0, where != "another axis"), (1, where != "the cut axis"):
+        ends[axis] = ENDS[rng.integers(3)] if is_named else "periodic"
+    if kernel.stencil == 8:  # with one plane more a ring would be of 16
+        ends[0] = "periodic"
     for planes in 4, 23, 41:
-        shape = (planes, *rng.integers(1, 12, ndim - 1))
-        seed, count = rng.integers(2**32), rng.integers(2, 5)
-        parts = several(device, count)
-        cuts = (
-            None
-            if rng.integers(2)
-            else [(planes - count + 1, *[1] * (count - 1)), *[1] * (ndim - 1)]
+        shape = [planes, *rng.integers(1, 12, ndim - 1)]
+        for axis in range(ndim - 1):
+            if ends[axis] != "periodic":
+                shape[axis] = max(shape[axis], 2 * kernel.stencil)
+        seed, count = rng.integers(2**32), int(rng.integers(2, 5))
+        rows = [shape[0] - count + 1, *[1] * (count - 1)]
+        cuts = [None, rows, rows[::-1]][rng.integers(3)]
+        box = {"boundary": ends, "extent": 2.5}
+        plain, whole = both_ways(
+            pt.Grid(shape, **box), np.random.default_rng(seed), kernel, device, False
         )
-        plain, none = both_ways(
-            pt.Grid(shape, **box), np.random.default_rng(seed), kernel, device, False, rings
-        )
-        divided, used = both_ways(
-            pt.Grid(shape, **box, devices=parts, cuts=cuts),
+        divided, parts = both_ways(
+            pt.Grid(
+                shape,
+                **box,
+                devices=several(device, count),
+                cuts=cuts and [cuts, *[1] * (ndim - 1)],
+            ),
             np.random.default_rng(seed),
             kernel,
             None,
             True,
-            rings,
         )
-        assert divided == plain, (shape, cuts)
-        assert not none
-        assert used == (rings if device.is_cpu else set())
+        assert divided == plain, (shape, ends, cuts)
+        rings = {"ring_to_particles", "particles_to_ring"}
+        assert not rings & whole
+        assert rings & parts == (rings if device.is_cpu else set()), (shape, ends, cuts)
+        assert not (device.is_cpu and "particles_to_grid" in parts)
 
 
 def test_windows_have_every_plane_that_a_kernel_reaches():
