@@ -93,6 +93,23 @@ def test_what_was_cut_short_is_taken_back(path, repair):
     )
 
 
+@pytest.mark.parametrize("name", ["u", "box"])
+def test_what_cannot_be_described_is_left_as_it_was(path, repair, name):
+    """Also what is to show its vectors otherwise; no journal stays beside it."""
+    if name == "box":
+        path = Path(shutil.copy(FILES / "box.h5", path.parent))
+    beside, content = path.with_suffix(".xdmf"), path.read_bytes()
+    beside.unlink(missing_ok=True)
+    beside.mkdir()
+    files = {file.name for file in path.parent.iterdir()}
+    code, _, errors = repair(path)
+    assert (code, str(beside) in errors) == (1, True), errors
+    assert {file.name for file in path.parent.iterdir()} == files
+    assert path.read_bytes() == content
+    beside.rmdir()
+    assert repair(path)[0] == 0
+
+
 def test_damage_is_told(path, repair):
     content = bytearray(path.read_bytes())
     content[20000] ^= 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
@@ -333,16 +334,16 @@ class Series(Fixed):
 
         The series is changed only if it shows vectors of two as numbers.
         """
-        with reading_series(self.path) as (file, _, _):
-            grid, sets = series_layout.grid_of(file), series_sets.names(file)
-            times = len(file["time"])
-            is_as_described = _VECTORS in file["moments"].attrs
-            description = xdmf.describe(self.path.name, file, grid, sets)
-        with replacing(self._beside) as beside:
-            beside.write(description)
-            if is_as_described:
-                disk.discard()
-            else:
+        with disk.afterwards, ExitStack() as end:
+            end.callback(disk.discard)
+            with reading_series(self.path) as (file, _, _):
+                grid, sets = series_layout.grid_of(file), series_sets.names(file)
+                times = len(file["time"])
+                is_as_described = _VECTORS in file["moments"].attrs
+                description = xdmf.describe(self.path.name, file, grid, sets)
+            disk.afterwards.enter_context(replacing(self._beside)).write(description)
+            if not is_as_described:
+                end.pop_all()
                 with committed(disk), opened(self.path, disk, "r+") as file:
                     self._show(file, times - 1, grid, sets)
         return times
