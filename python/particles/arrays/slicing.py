@@ -176,9 +176,10 @@ def _as_index(entry: object, axis: int, length: int) -> int:
     try:
         index = operator.index(entry)  # type: ignore[arg-type]
     except Exception:  # noqa: BLE001  a stranger's object may raise anything
+        advice = ": np.asarray(...) makes an array of it" * hasattr(type(entry), "__array__")
         raise IndexError(
             "indices must be integers, slices, '...', None, or arrays of integers or truth "
-            f"values, not {shown(entry)}"
+            f"values, not {shown(entry)}{advice}"
         ) from None
     if not -length <= index < length:
         raise IndexError(
