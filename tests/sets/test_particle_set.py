@@ -310,8 +310,10 @@ def test_positions_are_reduced_as_attributes_are(machine):
     swarm.remove(np.ones(20, bool))
     assert (found.norm(), found.sum(), found.count(upper=1)) == (0, 0, 0)
     for reduction in "mean", "min":
-        with pytest.raises(ValueError, match=f"^{reduction} needs one number at least"):
-            getattr(found, reduction)()
+        for name, of in ("position", found), ("mass", swarm["mass"]):
+            words = f"^{reduction} needs one number at least, and {name} has none$"
+            with pytest.raises(ValueError, match=words):
+                getattr(of, reduction)()
 
 
 @pytest.mark.any_form
@@ -328,6 +330,12 @@ def test_what_handles_cannot_do_they_say(device):
     for name, way in (("component", r"\[:, index\]"), ("from_pyopencl", r"\[\.\.\.\] = array")):
         with pytest.raises(AttributeError, match=f"has no {name}: use swarm.positions{way}$"):
             getattr(swarm.positions, name)
+    dark = swarm["dark"]
+    for part in swarm["mass"], swarm.positions:
+        words = r"or truth values, not Attribute\('dark', .*: np\.asarray\(\.\.\.\) makes an array"
+        with pytest.raises(IndexError, match=words):
+            part[dark]
+        np.testing.assert_array_equal(part[np.asarray(dark)], part.get()[dark.get()])
 
 
 def test_operators_make_no_new_attributes(machine):

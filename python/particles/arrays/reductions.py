@@ -114,6 +114,7 @@ class ArrayReductions(Transfers):
 
     core: _core.Array
     shape: tuple[int, ...]
+    name: str | None
 
     def sum(
         self,
@@ -391,7 +392,7 @@ class ArrayReductions(Transfers):
         """Return how many numbers become one, which is one at least."""
         count = int(self._total("rows", self.shape[0], np.dtype(np.int64)))
         if not count:
-            raise _has_none(reduction)
+            raise self._has_none(reduction)
         return count * (self.components if columns == [None] else 1)
 
     def _as_one(
@@ -410,7 +411,7 @@ class ArrayReductions(Transfers):
         own = [getattr(self._core(column), name)() for column in columns] if self.shape[0] else None
         found = self._extremes_of_all(name, own, self.dtype)
         if found is None:
-            raise _has_none(name)
+            raise self._has_none(name)
         return self._as_one(found, columns, self.dtype, is_kept)
 
     def _largest(self, column: int | None) -> float:
@@ -476,6 +477,7 @@ class ArrayReductions(Transfers):
         """Return the least or greatest of what this process has and others have."""
         return own
 
-
-def _has_none(reduction: str) -> ValueError:
-    return ValueError(f"{reduction} needs one number at least, and the Array has none")
+    def _has_none(self, reduction: str) -> ValueError:
+        return ValueError(
+            f"{reduction} needs one number at least, and {self.name or 'the Array'} has none"
+        )
