@@ -31,7 +31,8 @@ class Form:
     ----------
     kind : {"lanes", "private", "local", "global", "registers", "team"}, optional
         Where the sums at the nodes of a line are kept until it is done. ``"global"``: in the result
-        itself, which is zeroed first and is a different array from the particles. ``"private"``,
+        itself, which is zeroed first and is a different array from the particles; not for axes with
+        ends, nor for masses with a limiter. ``"private"``,
         ``"local"``: in memory of a work-item, or of its work-group, and written once ("a local
         buffer ... minimizes global memory access"). ``"lanes"``: as private, with several
         neighbouring lines in a vector. ``"registers"``: of the few nodes around the particle, in

@@ -71,7 +71,8 @@ class RemeshOp(OnDevice):
     form : Form or str, optional
         The layout of lines on the device, or the name of its kind. By default it suits the
         device; a `Splitting` uses the one that was measured to be fastest, unless
-        ``PARTICLES_TUNE`` is ``off``. Axes that are not periodic cannot be ``"global"``.
+        ``PARTICLES_TUNE`` is ``off``. Axes that are not periodic cannot be ``"global"``,
+        nor can masses with a limiter.
 
     Attributes
     ----------
