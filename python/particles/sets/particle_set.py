@@ -304,6 +304,9 @@ class ParticleSet(Named):
     ) -> Self:
         """Return particles at equal distances, cell by cell.
 
+        Cells come in the order of the grid's points, the last axis first, and so do the particles
+        of each cell.
+
         Parameters
         ----------
         grid : Grid
@@ -323,6 +326,11 @@ class ParticleSet(Named):
         >>> import particles as pt
         >>> pt.ParticleSet.lattice(pt.Grid(2), per_cell=2).positions[:, 0]
         array([0.125, 0.375, 0.625, 0.875])
+        >>> pt.ParticleSet.lattice(pt.Grid((1, 2)), per_cell=(2, 1)).positions[...]
+        array([[0.25, 0.25],
+               [0.75, 0.25],
+               [0.25, 0.75],
+               [0.75, 0.75]])
         """
         grid = _as_grid(grid)
         with together(grid.ranks, f"ParticleSet.lattice with {_names_text(attributes)}"):
