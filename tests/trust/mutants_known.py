@@ -56,7 +56,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/arrays/copy.cl", [*FIELDS, "test_splitting"]),
     ("kernels/arrays/*.cl", ["test_arrays", "test_reductions", "test_array_forms"]),
     ("kernels/sets/*.cl", ["test_particle_set", "test_particles_and_grid", "test_tracers"]),
-    ("kernels/interpolation/*.cl", BETWEEN),
+    ("kernels/interpolation/*.cl", [*BETWEEN, "test_divided_grids"]),
     ("kernels/common/regions.cl", [*FIELDS, "test_reductions"]),
     ("kernels/common/mixed_reads.cl", ["test_float16", "test_resample"]),
     ("kernels/operators/source.cl", ["test_source"]),
