@@ -15,13 +15,15 @@ typedef struct {
                  are in order */
 } Shifts;
 
-/* Whole cells as integers, so far from the greatest that rows and the differences of two are some
- * as well. Steps refuse moves of 2^30 cells and those that are no numbers; a single sweep does not.
- */
-INLINE I cells_of(const V whole) {
+/* Whole cells, so far from the greatest integers that rows and the differences of two are some as
+ * well. Steps refuse moves of 2^30 cells and those that are no numbers; a single sweep does not,
+ * and nobody knows what a formula is between its points. */
+INLINE V whole_in_reach(const V whole) {
   const V most = REAL(1073741760.0), least = -most; /* the float before 2^30 */
-  return TO_INT(SELECT(whole > least, SELECT(whole < most, whole, most), least));
+  return SELECT(whole > least, SELECT(whole < most, whole, most), least);
 }
+
+INLINE I cells_of(const V whole) { return TO_INT(whole_in_reach(whole)); }
 
 INLINE Shifts shifts_at(const V whole, const V offset) {
   Shifts s;

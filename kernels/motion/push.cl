@@ -9,6 +9,20 @@
 #include "motion/motion_kinds.cl"
 #include "motion/motion_stored.cl"
 
+/* What is no number counts as far away, so that no run has it together with others. Only a formula
+ * may be none, or huge, where no step looks: between its points. */
+INLINE V place_or_far(const V place) {
+  const V far = -INFINITY;
+  return SELECT(place > far, place, far);
+}
+
+/* The cells of a particle of a run, and how many that is from the run's own on. */
+INLINE V cells_moved(const Run* run, const V moved, const int spread, __private V* shift) {
+  const V whole = cells_in_run(run, moved, spread, shift);
+  if (MOTION == FORMULA && spread == WIDE) *shift = whole_in_reach(whole) - run->cell;
+  return whole;
+}
+
 #if LANES > 1 && MOTION == GRID
 
 #define FOLLOW_RUN(s, spread)                                                                \
@@ -59,7 +73,7 @@
   for (int k = begin; k < rows; k++) {                                        \
     const V slope = velocity(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
     AFTER_##s(m->scale, slope, sum[k], moved[k]);                             \
-    include_place(&extent, moved[k]);                                         \
+    include_place(&extent, place_or_far(moved[k]));                           \
     squares = MAD(moved[k], moved[k], squares);                               \
   }
 #define STAGE(s)                                                                   \
@@ -75,7 +89,7 @@
   V squares = 0;                                                                     \
   for (int k = begin; k < rows; k++) {                                               \
     AFTER_1(m->scale, motion_of_node(MOTION_ARGUMENT, first + k), sum[k], moved[k]); \
-    include_place(&extent, moved[k]);                                                \
+    include_place(&extent, place_or_far(moved[k]));                                  \
     squares = MAD(moved[k], moved[k], squares);                                      \
   }
 
@@ -129,5 +143,7 @@ INLINE Extent push_rows(MOTION_STATE, const Tile* tile, const int n, const int r
   if (tile->least_first + first >= far && tile->greatest_first + first + rows <= n - far)
     return displacements(MOTION_WHICH(0), first, begin, rows, moved);
 #endif
-  return displacements(MOTION_ARGUMENT, first, begin, rows, moved);
+  const Extent extent = displacements(MOTION_ARGUMENT, first, begin, rows, moved);
+  for (int k = begin; MOTION == FORMULA && k < rows; k++) moved[k] = place_or_far(moved[k]);
+  return extent;
 }

@@ -195,7 +195,7 @@ INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, cons
 #else
 
 #define FOLLOW_RUN_BACK(spread)                                                \
-  FOLLOW_BACK(from, run.end, cells_in_run(&run, moved[k], spread, &shift),     \
+  FOLLOW_BACK(from, run.end, cells_moved(&run, moved[k], spread, &shift),      \
               PICK_ROWS(near[c] + (k - from), shift, spread, STENCIL, around), \
               result[c * LANES + k] = value)
 

@@ -65,7 +65,7 @@ INLINE void add_particle(const Sums* sums, Window* window, const Swept* f, const
 #define FIND_SHARES(k, place)                                                 \
   {                                                                           \
     V shift, weight[WEIGHTS];                                                 \
-    const V whole = cells_in_run(run, moved[k], spread, &shift);              \
+    const V whole = cells_moved(run, moved[k], spread, &shift);               \
     weights_of((moved[k] - whole) - REAL(0.5), weight);                       \
     find_shares(&shares[place], shift, weight + first_weight, count, spread); \
   }

@@ -521,3 +521,58 @@ def test_a_formula_may_be_faster_between_points_than_on_them(device, ends):
         transport.sweep(1, 1.0)
         found.add(u.get().tobytes())
     assert len(found) == 1
+
+
+BETWEEN_POINTS = {
+    "beyond": [
+        "(x - x)/(x - x)",
+        "1/(x - x)",
+        "-1/(x - x)",
+        "1e9 + y",
+        "-1e9 + y",
+        "1e30",
+        "-1e30",
+    ],
+    "shape": [(40,), (40, 5), (24, 33), (9, 40, 6)],
+    "dtype": ["float16", "float32", "float64"],
+    "limiter": [None, None, "positive", "monotone"],
+    "conservative": [True, True, False],
+    "kernel": ["M'4", "M'6", "L6_4"],
+    "scheme": ["rk2", "rk4"],
+    "boundary": ["periodic", "periodic", "wall", ("outflow", "wall")],
+    "rough": [0.1, 3.0],
+    "components": [1, 2],
+}
+
+
+@pytest.mark.sampled
+@pytest.mark.one_device
+@pytest.mark.drawn(4)
+@pytest.mark.parametrize("number", range(30_000, 30_040))
+@pytest.mark.filterwarnings("ignore::particles.NotFiniteWarning")
+@pytest.mark.filterwarnings("ignore::particles.LCFLWarning")
+@pytest.mark.filterwarnings("ignore::particles.WallWarning")
+def test_a_formula_may_be_no_number_between_its_points(device, number):
+    """A step knows only what it is on them."""
+    draw = lot.lots(f"between points {number}").choice
+    case = {name: draw(choices) for name, choices in BETWEEN_POINTS.items()}
+    shape, names = case["shape"], "xyz"[: len(case["shape"])]
+    grid = pt.Grid(shape, boundary=[case["boundary"]] * len(shape))
+    axis = draw(range(len(shape)))
+    n, x, others = shape[axis], names[axis], "+".join(sorted(set(names) - {names[axis]})) or "0"
+    middle = (draw(range(n // 2)) + (0.5 if case["boundary"] == "periodic" else 1.0)) / n
+    rough = min(case["rough"], n / 20)  # else short lines are strained too much
+    usual = f"(0.5 + {rough}*({others}))*4*{x}*(1 - {x})/{n}"
+    beyond = case["beyond"].replace("x", x).replace("y", names[0])
+    wind = ["0"] * len(shape)
+    wind[axis] = f"fabs({x} - {middle}) < {0.4 / n} ? {beyond} : {usual}"
+    found = []
+    for place, form in (device, "lanes"), (device, "private"), (as_gpu(device), None):
+        u = field(
+            [noise(grid, 3 + c) for c in range(case["components"])], grid, case["dtype"], place
+        )
+        advection = pt.AdvectionOp(pt.Velocity(grid, wind), case["scheme"], form=form)
+        how = {name: case[name] for name in ("kernel", "limiter", "conservative")}
+        pt.Splitting(advection, pt.RemeshOp(u, **how, form=form), order=1).sweep(axis, 1.0)
+        found.append(u.get())
+        np.testing.assert_array_equal(found[0], found[-1], err_msg=f"{form} of {case}")
