@@ -9,14 +9,8 @@
 #include "motion/motion_kinds.cl"
 #include "motion/motion_stored.cl"
 
-/* What is no number counts as far away, so that no run has it together with others. Only a formula
- * may be none, or huge, where no step looks: between its points. */
-INLINE V place_or_far(const V place) {
-  const V far = -INFINITY;
-  return SELECT(place > far, place, far);
-}
-
-/* The cells of a particle of a run, and how many that is from the run's own on. */
+/* The cells of a particle of a run, and how many that is from the run's own on. Only a formula may
+ * be huge, or no number, where no step looks: between its points. */
 INLINE V cells_moved(const Run* run, const V moved, const int spread, __private V* shift) {
   const V whole = cells_in_run(run, moved, spread, shift);
   if (MOTION == FORMULA && spread == WIDE) *shift = whole_in_reach(whole) - run->cell;
@@ -68,12 +62,23 @@ INLINE V cells_moved(const Run* run, const V moved, const int spread, __private 
 
 #elif LANES > 1 && MOTION == FORMULA
 
-/* The sum of squares bounds how far any place of a lane is moved. */
+/* What is no number counts as far away, so that no run has it together with others. */
+OUT_OF_LINE Extent move_far(const int begin, const int rows, __private V* moved) {
+  Extent extent = empty_extent();
+  for (int k = begin; k < rows; k++) {
+    moved[k] = SELECT(moved[k] > (V)(-INFINITY), moved[k], (V)(-INFINITY));
+    include_place(&extent, moved[k]);
+  }
+  return extent;
+}
+
+/* The sum of squares bounds how far any place of a lane is moved, and is no number where one is
+ * none. */
 #define FOLLOW(s, velocity)                                                   \
   for (int k = begin; k < rows; k++) {                                        \
     const V slope = velocity(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
     AFTER_##s(m->scale, slope, sum[k], moved[k]);                             \
-    include_place(&extent, place_or_far(moved[k]));                           \
+    include_place(&extent, moved[k]);                                         \
     squares = MAD(moved[k], moved[k], squares);                               \
   }
 #define STAGE(s)                                                                   \
@@ -89,9 +94,11 @@ INLINE V cells_moved(const Run* run, const V moved, const int spread, __private 
   V squares = 0;                                                                     \
   for (int k = begin; k < rows; k++) {                                               \
     AFTER_1(m->scale, motion_of_node(MOTION_ARGUMENT, first + k), sum[k], moved[k]); \
-    include_place(&extent, place_or_far(moved[k]));                                  \
+    include_place(&extent, moved[k]);                                                \
     squares = MAD(moved[k], moved[k], squares);                                      \
   }
+#define LAST_STAGE_IS_OVER \
+  if (ANY(~(squares < (V)(INFINITY)))) extent = move_far(begin, rows, moved);
 
 #else
 
@@ -130,6 +137,9 @@ INLINE Extent displacements(MOTION_STATE, const int first, const int begin, cons
 #if STAGES > 3
   STAGE(4)
 #endif
+#ifdef LAST_STAGE_IS_OVER
+  LAST_STAGE_IS_OVER
+#endif
 #endif
   return extent;
 }
@@ -143,7 +153,5 @@ INLINE Extent push_rows(MOTION_STATE, const Tile* tile, const int n, const int r
   if (tile->least_first + first >= far && tile->greatest_first + first + rows <= n - far)
     return displacements(MOTION_WHICH(0), first, begin, rows, moved);
 #endif
-  const Extent extent = displacements(MOTION_ARGUMENT, first, begin, rows, moved);
-  for (int k = begin; MOTION == FORMULA && k < rows; k++) moved[k] = place_or_far(moved[k]);
-  return extent;
+  return displacements(MOTION_ARGUMENT, first, begin, rows, moved);
 }

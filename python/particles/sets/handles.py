@@ -126,7 +126,7 @@ class Attribute(Operators, _OfAllRanks, Array):
         return columns.used(columns.attributes[self._attribute])
 
     @property  # type: ignore[misc]
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         """That of the attribute."""
         return self._attribute
 
