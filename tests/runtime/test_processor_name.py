@@ -310,7 +310,11 @@ loader.load()
 (platform,) = pyopencl.get_platforms()
 queue = pyopencl.CommandQueue(pyopencl.Context(platform.get_devices()))
 ((info,),) = [platform.devices for platform in _core.list_platforms()]
-is_less = processor_name.is_taken_for_less(info)
+is_unknown = info.version.endswith("-generic")
+if is_unknown and sys.argv[1] == "before":
+    print("builds nothing")
+    sys.exit()
+is_less = is_unknown or processor_name.is_taken_for_less(info)
 if sys.argv[2] == "taken for less":
     known = [known for known in processor_name.KNOWN if known.flags <= processor_name._flags()]
     processor_name.KNOWN = known[:1]
@@ -355,7 +359,8 @@ else:
 def test_a_driver_that_has_compiled_is_told_nothing(alone, built, processor, flags):
     """Its optimiser and its code generator would take vectors to be of different widths."""
     alone["PYTHONPATH"] = alone["PYTHONPATH"].partition(os.pathsep)[2]
-    child.check(MIXED, built, processor, POCL_EXTRA_BUILD_FLAGS=flags, **alone)
+    if child.check(MIXED, built, processor, POCL_EXTRA_BUILD_FLAGS=flags, **alone):
+        pytest.skip("this driver builds nothing before it is told")
 
 
 FORMULA = """
