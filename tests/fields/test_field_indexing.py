@@ -123,6 +123,8 @@ def test_adding_in_place_reads_and_writes_the_part(device):
         ((..., ...), "an index can have only one ellipsis"),
         (1.0, "indices must be integers, slices.* not 1.0$"),
         ("u", "indices must be integers, slices.* not 'u'$"),
+        (np.float64(1), "indices must be integers, slices.* not np.float64\\(1.0\\)$"),
+        (np.array(1.5), "indices must be integers, slices.* not array\\(1.5\\)$"),
     ],
 )
 def test_bad_indices_are_refused(key, words):

@@ -336,6 +336,8 @@ def test_what_handles_cannot_do_they_say(device):
         with pytest.raises(IndexError, match=words):
             part[dark]
         np.testing.assert_array_equal(part[np.asarray(dark)], part.get()[dark.get()])
+        with pytest.raises(IndexError, match=r"truth values, not Attribute\('mass', [^:]*$"):
+            part[swarm["mass"]]
 
 
 def test_operators_make_no_new_attributes(machine):

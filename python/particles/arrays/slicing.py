@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -172,11 +173,19 @@ def _range_of(entry: slice, axis: int, length: int) -> range:
         raise type(error)(f"index along axis {axis} is not a valid slice: {error}") from None
 
 
+def _may_be_array(entry: object) -> bool:
+    """Return whether NumPy would make an array for an index of what is none yet."""
+    with suppress(Exception):  # a stranger's object may raise anything
+        is_numpys = is_a(entry, np.generic | np.ndarray)
+        return not is_numpys and np.dtype(getattr(entry, "dtype", None)).kind in "bui"
+    return False
+
+
 def _as_index(entry: object, axis: int, length: int) -> int:
     try:
         index = operator.index(entry)  # type: ignore[arg-type]
     except Exception:  # noqa: BLE001  a stranger's object may raise anything
-        advice = ": np.asarray(...) makes an array of it" * hasattr(type(entry), "__array__")
+        advice = ": np.asarray(...) makes an array of it" if _may_be_array(entry) else ""
         raise IndexError(
             "indices must be integers, slices, '...', None, or arrays of integers or truth "
             f"values, not {shown(entry)}{advice}"
