@@ -10,7 +10,7 @@
 #include "motion/motion_stored.cl"
 
 /* The cells of a particle of a run, and how many that is from the run's own on. Only a formula may
- * be huge, or no number, where no step looks: between its points. */
+ * be huge where no step looks: between its points. */
 INLINE V cells_moved(const Run* run, const V moved, const int spread, __private V* shift) {
   const V whole = cells_in_run(run, moved, spread, shift);
   if (MOTION == FORMULA && spread == WIDE) *shift = whole_in_reach(whole) - run->cell;
@@ -62,18 +62,7 @@ INLINE V cells_moved(const Run* run, const V moved, const int spread, __private 
 
 #elif LANES > 1 && MOTION == FORMULA
 
-/* What is no number counts as far away, so that no run has it together with others. */
-OUT_OF_LINE Extent move_far(const int begin, const int rows, __private V* moved) {
-  Extent extent = empty_extent();
-  for (int k = begin; k < rows; k++) {
-    moved[k] = SELECT(moved[k] > (V)(-INFINITY), moved[k], (V)(-INFINITY));
-    include_place(&extent, moved[k]);
-  }
-  return extent;
-}
-
-/* The sum of squares bounds how far any place of a lane is moved, and is no number where one is
- * none. */
+/* The sum of squares bounds how far any place of a lane is moved. */
 #define FOLLOW(s, velocity)                                                   \
   for (int k = begin; k < rows; k++) {                                        \
     const V slope = velocity(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
@@ -97,8 +86,6 @@ OUT_OF_LINE Extent move_far(const int begin, const int rows, __private V* moved)
     include_place(&extent, moved[k]);                                                \
     squares = MAD(moved[k], moved[k], squares);                                      \
   }
-#define LAST_STAGE_IS_OVER \
-  if (ANY(~(squares < (V)(INFINITY)))) extent = move_far(begin, rows, moved);
 
 #else
 
@@ -136,9 +123,6 @@ INLINE Extent displacements(MOTION_STATE, const int first, const int begin, cons
 #endif
 #if STAGES > 3
   STAGE(4)
-#endif
-#ifdef LAST_STAGE_IS_OVER
-  LAST_STAGE_IS_OVER
 #endif
 #endif
   return extent;
