@@ -102,9 +102,9 @@ def with_ends(*ends: str) -> Work:
     return lambda: transport.step(1.0)
 
 
-def by_formula(shape: tuple[int, ...]) -> Work:
-    """A sweep across the memory; where lines are few, particles are moved first."""
-    u = noise(shape)
+def by_formula(shape: tuple[int, ...], boundary: str = "periodic") -> Work:
+    """A sweep across the memory; where lines are few, or have ends, particles are moved first."""
+    u = pt.Field(pt.Grid(shape, boundary=boundary))
     speed = 3 / shape[0]
     flow = pt.Velocity(u.grid, lambda x, y, z, t: (speed * np.sin(2 * np.pi * x + t), 0, 0))
     transport = pt.Splitting(pt.AdvectionOp(flow), pt.RemeshOp(u), order=1)
@@ -323,6 +323,7 @@ CASES = {
     "3 components": sweep(ACROSS, 0, 3, components=3),
     "by a formula": Case(partial(by_formula, ACROSS)),
     "by a formula, few lines": Case(partial(by_formula, (1024, 1, LINES))),
+    "by a formula, open ends": Case(partial(by_formula, (16, 8, 64), "outflow")),
     "L6_4": sweep(ACROSS, 0, 3, kernel="L6_4"),
     "positive": sweep(ACROSS, 0, 3, TWICE, limiter="positive"),
     "positive, axis 2": sweep(ALONG, 2, 3, limiter="positive"),
@@ -376,6 +377,7 @@ COUNTED_IN = {
     "gather_nodes": "values",
     **dict.fromkeys(("fill", "refine"), "coarse velocity, axis 2"),
     "advect": "displacements",
+    "farthest": "by a formula, open ends",
     **dict.fromkeys(("unsplit_strain", "unsplit_push"), "unsplit"),
     **dict.fromkeys(("diffusion_mean", "diffusion_map"), "diffusion, wide"),
     "diffusion_moments": "diffusion, inflow",

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "fields/neighbours.hpp"
+
 namespace particles {
 
 AdvectionOp::AdvectionOp(std::shared_ptr<Context> context, Velocity velocity, DType dtype,
@@ -29,6 +31,37 @@ void AdvectionOp::build(int axis) {
   Kernel& kernel = kernels_.at(axis);
   if (!kernel)
     kernel = kernel_of("advect", *flow_->context(), flow_->kind(axis), flow_->plan(axis));
+}
+
+void AdvectionOp::prepare_to_find_farthest(int axis) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  build_farthest(axis);
+}
+
+void AdvectionOp::build_farthest(int axis) {
+  const LinePlan& plan = flow_->plan(axis);
+  if (partial_.at(axis)) return;
+  farthest_[axis] = kernel_of("farthest", *flow_->context(), flow_->kind(axis), plan,
+                              " -DGROUP=" + std::to_string(plan.group));
+  partial_[axis].emplace(flow_->context(), flow_->dtype(), 1,
+                         plan.groups(flow_->context()->device()));
+}
+
+double AdvectionOp::farthest(int axis, const Interval& interval) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Context& context = *flow_->context();
+  const LinePlan& plan = flow_->plan(axis);
+  build_farthest(axis);
+  const Motion motion = flow_->read_by_plan(axis, interval);
+  Launch launch(farthest_[axis]);
+  partial_[axis]->add_to(launch, plan.groups(context.device()));
+  plan.add_to(launch, context.device());
+  motion.add_to(launch, plan, interval);
+  const double bytes = motion.bytes() * flow_->velocity().grid.points();
+  context.queue().launch(launch.range(plan.range(context.device())).traffic(bytes));
+  const std::vector<double> most = partial_[axis]->read().front();
+  const auto& neighbours = flow_->velocity().grid.neighbours;
+  return (neighbours ? neighbours->greatest(most) : most).front();
 }
 
 // How many cells away stages of a push look at most; of whole lines the kernel need not know.

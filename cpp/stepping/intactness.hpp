@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether what a transport advances is still whole. A step that a device has cut short leaves
-// fields of no time, part of them swept and part not: nobody may go on from there unawares.
+// Whether what a transport advances is still whole. A step that has been cut short leaves fields of
+// no time, part of them swept and part not: nobody may go on from there unawares.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "runtime/context.hpp"
@@ -20,10 +21,12 @@ class Intactness {
   // Does a part of a step; throws DeviceError if one was cut short before.
   template <class Work>
   void keep(Work work) {
-    if (is_cut_ || context_->queue().commands_lost() != commands_lost_)
-      throw DeviceError("a step was cut short when " + context_->device().name +
-                        " failed, so the fields belong to no time: fill them again, or "
-                        "restore a checkpoint, and make new operators for them");
+    const bool has_lost = context_->queue().commands_lost() != commands_lost_;
+    if (is_cut_ || has_lost)
+      throw DeviceError("a step was cut short " +
+                        (has_lost ? "when " + context_->device().name + " failed" : "by an error") +
+                        ", so the fields belong to no time: fill them again, or restore a "
+                        "checkpoint, and make new operators for them");
     try {
       work();
     } catch (...) {  // a neighbour's failure, too, which Python tells of

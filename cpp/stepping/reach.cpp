@@ -8,6 +8,7 @@
 
 #include "arrays/reductions.hpp"
 #include "fields/neighbours.hpp"
+#include "motion/judgement.hpp"
 
 namespace particles {
 namespace {
@@ -22,10 +23,10 @@ constexpr size_t kPushesKept = 18;
 // Of a line's nodes: moves by less are not measured where a bound is known.
 constexpr double kShareOfLine = 0.125;
 
-void check_move(double cells, int axis) {
-  if (!(cells < kMovesAtMost))
-    throw std::invalid_argument("velocity: expected moves of less than 2**30 cells, got " +
-                                std::to_string(cells) + " along axis " + std::to_string(axis));
+std::invalid_argument too_far(const std::string& expected, double cells, int axis) {
+  return std::invalid_argument("velocity: expected moves of " + expected + ", got " +
+                               std::to_string(std::abs(cells)) + " along axis " +
+                               std::to_string(axis));
 }
 
 }  // namespace
@@ -47,23 +48,25 @@ std::optional<Motion> Reach::choose(int axis, const Sweep& sweep) {
         : is_periodic && grid_.is_cut(axis) ? &Reach::in_part
         : !is_periodic                      ? &Reach::between_ends
                                             : &Reach::displaced;
-  if (!is_formula || !sweep.is_segmented()) return std::nullopt;
+  if (!is_formula || !sweep.needs_reach()) return std::nullopt;
   // How far a formula moves particles is known only once they have moved.
+  if (!is_periodic || grid_.is_cut(axis)) {
+    advection_->prepare_to_find_farthest(axis);
+    return std::nullopt;
+  }
   if (!displacements_) {
     displacements_ = std::make_shared<Field>(context_, grid_, 1, dtype_, "displacements");
     reduce(displacements_->array(), displacements_->everything(),
            Reduction::max_abs);  // builds what steps will need
   }
   advection_->prepare_to_displace(axis);
-  if (is_periodic && grid_.is_cut(axis)) return std::nullopt;
-  if (is_periodic) return Motion::given(displacements_, axis);
-  way = &Reach::long_between_ends;
-  return std::nullopt;
+  return Motion::given(displacements_, axis);
 }
 
 void Reach::choose_for_chain(int axis) {
   const bool is_formula = advection_->flow().velocity().is_formula();
   ways_.at(axis) = is_formula ? &Reach::between_ends : &Reach::by_fields;
+  if (is_formula) advection_->prepare_to_find_farthest(axis);
 }
 
 BoundedMotion Reach::unasked(int axis, const Interval& interval) {
@@ -94,22 +97,25 @@ int64_t Reach::rows_looked_at(int axis, double cells) const {
 BoundedMotion Reach::in_part(int axis, const Interval& interval) {
   const bool is_timed = advection_->flow().velocity().depends_on_time;
   const auto known = is_timed ? bound(axis, interval) : std::nullopt;
-  return {advection_->flow().motion(axis, interval), known ? *known : displace(axis, interval)};
+  return {advection_->flow().motion(axis, interval), known ? *known : farthest(axis, interval)};
 }
 
+// Between its points a formula may be anything: a particle that crosses an end has an image beyond
+// it, which must be known of.
 BoundedMotion Reach::between_ends(int axis, const Interval& interval) {
-  const auto known = bound(axis, interval);
-  return {advection_->flow().motion(axis, interval), known ? *known : measured(axis, interval)};
-}
-
-BoundedMotion Reach::long_between_ends(int axis, const Interval& interval) {
   auto cells = bound(axis, interval);
-  if (!cells) cells = std::max(displace(axis, interval), measured(axis, interval));
+  if (!cells) cells = std::max(farthest(axis, interval), beyond_ends(axis, interval));
   return {advection_->flow().motion(axis, interval), *cells};
 }
 
 BoundedMotion Reach::displaced(int axis, const Interval& interval) {
-  const double cells = displace(axis, interval);
+  displace(axis, interval);
+  const auto measure = [&] {
+    return reduce(displacements_->array(), displacements_->everything(), Reduction::max_abs);
+  };
+  const auto known = bound(axis, interval);
+  const bool is_timed = advection_->flow().velocity().depends_on_time;
+  const double cells = is_timed && known ? *known : greatest_of({axis, interval.duration}, measure);
   return {Motion::given(displacements_, axis), cells};
 }
 
@@ -121,9 +127,11 @@ std::optional<double> Reach::bound(int axis, const Interval& interval) const {
   return cells;
 }
 
-// By a formula on a line with ends, particles beyond these included. Where it is asked for a
-// velocity, the next node is half a cell away at most.
-double Reach::measured(int axis, const Interval& interval) {
+// Particles beyond the ends of a line, by a formula. Where it is asked for a velocity, the next
+// node is half a cell away at most. Images move as far as those on the line do.
+double Reach::beyond_ends(int axis, const Interval& interval) {
+  const Ends& ends = grid_.boundary[axis];
+  if (ends.low == Boundary::wall && ends.high == Boundary::wall) return 0;
   const double spacing = grid_.spacing[axis];
   std::vector<Look> looks;
   for (const double time : instants_of(interval)) looks.push_back({axis, {time, 0}});
@@ -136,36 +144,49 @@ double Reach::measured(int axis, const Interval& interval) {
   return cells;
 }
 
-// Returns the greatest displacement. A steady formula gives the same ones for the same duration.
-double Reach::displace(int axis, const Interval& interval) {
-  const Velocity& velocity = advection_->flow().velocity();
-  const Push push{axis, interval.duration};
-  const int64_t version = velocity.version();
-  if (version_ != version) {
-    displaced_.reset();
-    greatest_.clear();
-    version_ = version;
-  }
-  if (displaced_ != push) {
-    displaced_.reset();
-    advection_->displace(axis, sweep_.push_of(interval), *displacements_);
-  }
-  if (velocity.depends_on_time) {
-    const auto known = bound(axis, interval);
-    return known ? *known : greatest_displacement(axis);
-  }
-  displaced_ = push;
-  const auto known = greatest_.find(push);
-  if (known != greatest_.end()) return known->second;
-  if (greatest_.size() == kPushesKept) greatest_.clear();
-  return greatest_[push] = greatest_displacement(axis);
+double Reach::farthest(int axis, const Interval& interval) {
+  forget_what_has_changed();
+  return greatest_of({axis, interval.duration},
+                     [&] { return advection_->farthest(axis, sweep_.push_of(interval)); });
 }
 
-double Reach::greatest_displacement(int axis) const {
-  double cells = reduce(displacements_->array(), displacements_->everything(), Reduction::max_abs);
-  if (grid_.is_cut(axis)) cells = grid_.neighbours->greatest({cells}).front();
-  check_move(cells, axis);
+void Reach::displace(int axis, const Interval& interval) {
+  forget_what_has_changed();
+  const Push push{axis, interval.duration};
+  if (displaced_ == push) return;
+  displaced_.reset();
+  advection_->displace(axis, sweep_.push_of(interval), *displacements_);
+  if (!advection_->flow().velocity().depends_on_time) displaced_ = push;
+}
+
+// The greatest move of a push, by `measure`. A steady formula gives the same ones for the same
+// duration.
+double Reach::greatest_of(const Push& push, const std::function<double()>& measure) {
+  const bool is_steady = !advection_->flow().velocity().depends_on_time;
+  const auto known = greatest_.find(push);
+  if (is_steady && known != greatest_.end()) return known->second;
+  const double cells = measure();
+  check_move(cells, push.first);
+  if (greatest_.size() == kPushesKept) greatest_.clear();
+  if (is_steady) greatest_[push] = cells;
   return cells;
+}
+
+void Reach::forget_what_has_changed() {
+  const int64_t version = advection_->flow().velocity().version();
+  if (version_ == version) return;
+  displaced_.reset();
+  greatest_.clear();
+  version_ = version;
+}
+
+void Reach::check_move(double cells, int axis) const {
+  if (!(cells < kMovesAtMost)) throw too_far("less than 2**30 cells", cells, axis);
+  const int64_t points = grid_.whole_along(axis);
+  if (!grid_.boundary[axis].periodic() && cells > kMostLengths * static_cast<double>(points))
+    throw too_far("at most " + std::to_string(kMostLengths) +
+                      " times the length of lines with ends, " + std::to_string(points) + " cells",
+                  cells, axis);
 }
 
 }  // namespace particles

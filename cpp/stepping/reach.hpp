@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,16 +49,18 @@ class Reach {
   BoundedMotion unasked(int axis, const Interval& interval);
   BoundedMotion by_fields(int axis, const Interval& interval);
   BoundedMotion between_ends(int axis, const Interval& interval);
-  BoundedMotion long_between_ends(int axis, const Interval& interval);
   BoundedMotion displaced(int axis, const Interval& interval);
   BoundedMotion in_part(int axis, const Interval& interval);
 
   int64_t rows_looked_at(int axis, double cells) const;
 
   std::optional<double> bound(int axis, const Interval& interval) const;
-  double measured(int axis, const Interval& interval);
-  double displace(int axis, const Interval& interval);
-  double greatest_displacement(int axis) const;
+  double beyond_ends(int axis, const Interval& interval);
+  double farthest(int axis, const Interval& interval);
+  void displace(int axis, const Interval& interval);
+  double greatest_of(const Push& push, const std::function<double()>& measure);
+  void forget_what_has_changed();
+  void check_move(double cells, int axis) const;
 
   std::shared_ptr<AdvectionOp> advection_;
   SweepKind sweep_;
@@ -67,7 +70,7 @@ class Reach {
   std::array<Way, 3> ways_{};
   std::shared_ptr<Field> displacements_;  // of long lines moved by a formula
   std::optional<Push> displaced_;         // what they are now, if the formula is steady
-  std::map<Push, double> greatest_;       // of the displacements by a steady formula
+  std::map<Push, double> greatest_;       // moves by a steady formula
   std::optional<int64_t> version_ = 0;    // of the formula then
 };
 

@@ -215,11 +215,6 @@ std::vector<std::string> Sweep::forms() const {
   return names;
 }
 
-bool Sweep::is_segmented() const {
-  return std::any_of(groups_.begin(), groups_.end(),
-                     [](const Group& group) { return group.plan.meets_neighbours(); });
-}
-
 bool Sweep::needs_reach() const {
   return std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
     return group.plan.meets_neighbours() || !group.plan.ends.periodic();

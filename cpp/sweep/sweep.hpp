@@ -43,9 +43,6 @@ class Sweep {
   // The names of the forms that sweep its components, each once.
   std::vector<std::string> forms() const;
 
-  // True where lines are too long to be held whole.
-  bool is_segmented() const;
-
   // True where a line is worked on from beyond its ends. `greatest_move` below is needed then.
   bool needs_reach() const;
 

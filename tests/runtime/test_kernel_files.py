@@ -10,7 +10,13 @@ from particles._core import testing
 from particles.formulas.expressions import FUNCTIONS
 
 FILES = sorted(_core.embedded_kernels())
-ON_LANES = ["motion/advect.cl", "motion/strain.cl", "sweep/sweep.cl", "sweep/gather.cl"]
+ON_LANES = [
+    "motion/advect.cl",
+    "motion/farthest.cl",
+    "motion/strain.cl",
+    "sweep/sweep.cl",
+    "sweep/gather.cl",
+]
 SWEEPS = ON_LANES[2:]
 """Kernels of lines; they include every other file that knows of lanes."""
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every form of the kernels, whole lines and segments, one kernel and two: the same bits."""
 
+import re
+
 import numpy as np
 import particles as pt
 import pytest
@@ -566,27 +568,70 @@ def test_a_formula_may_be_huge_between_its_points(device, number):
     wind = ["0"] * len(shape)
     wind[axis] = f"fabs({x} - {middle}) < {0.4 / n} ? {beyond} : {usual}"
     found = []
+    words = r"^velocity: expected moves of (less than 2\*\*30 cells|at most 1000 times the length)"
     for place, form in (device, "lanes"), (device, "private"), (as_gpu(device), None):
         u = field(
             [noise(grid, 3 + c) for c in range(case["components"])], grid, case["dtype"], place
         )
         advection = pt.AdvectionOp(pt.Velocity(grid, wind), case["scheme"], form=form)
         how = {name: case[name] for name in ("kernel", "limiter", "conservative")}
-        pt.Splitting(advection, pt.RemeshOp(u, **how, form=form), order=1).sweep(axis, 1.0)
+        transport = pt.Splitting(advection, pt.RemeshOp(u, **how, form=form), order=1)
+        refused = None
+        try:
+            transport.sweep(axis, 1.0)
+        except ValueError as error:  # images are sought as far away as particles come
+            refused = str(error)
+            u.fill(-1)
+        if refused is not None:
+            assert case["boundary"] != "periodic"
+            assert re.match(words, refused), case
         found.append(u.get())
         np.testing.assert_array_equal(found[0], found[-1], err_msg=f"{form} of {case}")
 
 
+def swept_between_points(places, boundary, beyond, dtype="float32", **how):
+    """A box of ones, by a formula that is something else between two points, in several forms:
+    what comes of it, and what has left."""
+    grid = pt.Grid((24, 33), boundary=boundary)
+    place = (6.5 if grid.boundary[0] == "periodic" else 7) / 24
+    usual = "2*x*(1 - x)/24"
+    wind = [f"fabs(x - {place}) < 0.4/24 && y > 0.6 ? {beyond} : {usual}", "0"]
+    for device, form in places:
+        u = field(np.ones(grid.shape), grid, dtype, device)
+        advection = pt.AdvectionOp(pt.Velocity(grid, wind), form=form)
+        transport = pt.Splitting(advection, pt.RemeshOp(u, form=form, **how), order=1)
+        transport.sweep(0, 1.0)
+        yield u, transport.outflow
+
+
+@pytest.mark.one_device
+@pytest.mark.sampled
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("boundary", ["wall", "outflow", ("outflow", "wall"), ("inflow", "wall")])
+@pytest.mark.parametrize("cells", [3, 20, -20, 300])
+def test_nothing_is_lost_where_a_formula_is_faster_between_its_points(
+    device, boundary, cells, dtype
+):
+    """What crosses an end is counted, and a wall sends it back, from wherever it comes."""
+    places = [(device, "lanes"), (device, "private"), (device, None), (as_gpu(device), None)]
+    how = {"inflow": 1.0} if "inflow" in boundary else {}
+    found = list(swept_between_points(places, [boundary, "periodic"], f"{cells}/24.", dtype, **how))
+    for u, outflow in found:
+        np.testing.assert_array_equal(u.get(), found[0][0].get())
+        np.testing.assert_allclose(outflow, found[0][1], rtol=0, atol=1e-4)
+        assert float(u.sum()) + np.sum(outflow) == pytest.approx(24 * 33, rel=1e-6)
+    if boundary == "outflow" and cells > 3:
+        assert found[0][1][0][0][1] > 12  # lines that the formula is fast on
+
+
 @pytest.mark.one_device
 @pytest.mark.filterwarnings("ignore::particles.NotFiniteWarning")
-@pytest.mark.parametrize("boundary", ["periodic", "wall"])
-def test_a_formula_that_is_no_number_between_its_points_is_seen(device, boundary):
-    """In the form that CPUs have by themselves, a particle without a place is not lost."""
-    if not device.is_cpu:
-        pytest.skip("lines are swept by themselves")
-    grid = pt.Grid((24, 33), boundary=boundary)
-    place = (6.5 if boundary == "periodic" else 7) / 24
-    wind = [f"fabs(x - {place}) < 0.4/24 && y > 0.6 ? (x - x)/(x - x) : 2*x*(1 - x)/24", "0"]
-    u = field(np.ones(grid.shape), grid, "float32", device)
-    pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, wind)), pt.RemeshOp(u), order=1).sweep(0, 1.0)
-    assert np.isnan(u.get()).any()
+def test_a_formula_that_is_no_number_between_its_points_is_seen(device):
+    """In the form that CPUs have by themselves, and in all forms where lines have ends."""
+    nan = "(x - x)/(x - x)"
+    if device.is_cpu:
+        ((u, _),) = swept_between_points([(device, None)], "periodic", nan)
+        assert np.isnan(u.get()).any()
+    for place in (device, "lanes"), (device, "private"), (as_gpu(device), None):
+        with pytest.raises(ValueError, match=r"less than 2\*\*30 cells, got nan along axis 0$"):
+            list(swept_between_points([place], "wall", nan))

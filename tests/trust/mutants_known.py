@@ -40,6 +40,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/motion/scheme.cl", MOTION),
     ("kernels/generated/scheme.cl", MOTION),
     ("kernels/motion/advect.cl", MOTION),
+    ("kernels/motion/farthest.cl", ["test_sweep_forms", "test_chain", "test_divided_grids"]),
     (
         "kernels/motion/motion_*.cl",
         [*MOTION, *ENDS, *COARSE, "test_forms", "test_ranks"],
