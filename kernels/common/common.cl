@@ -7,7 +7,7 @@
  * STORED_IS_HALF   fields hold halves, rounded to nearest even, which are real once they are loaded
  * LANES            1 (a line per work-item), 4, 8 or 16
  * USE_FMA          MAD(a,b,c) is a*b+c rounded once; it is never left to the compiler whether, so
- * that every form gives the same bits
+ * that every form gives the same bits. DEFINE_MAD makes one for another type
  *
  * FUSE_BY_CONTRACTION  it is so because the compiler may fuse in MAD: it knows the instruction, but
  * not for fma() */
@@ -72,21 +72,25 @@ typedef JOIN(UINT_NAME, LANES) U;
 #ifndef USE_FMA
 #define MAD(a, b, c) ((a) * (b) + (c))
 #define MAD_ONE MAD
+#define DEFINE_MAD(name, type) \
+  INLINE type name(const type a, const type b, const type c) { return a * b + c; }
 #elif defined FUSE_BY_CONTRACTION
 #ifndef __FMA__
 #error "the processor has no fused multiply-add"
 #endif
-#define DEFINE_FUSED(name, type)                               \
+#define DEFINE_MAD(name, type)                                 \
   INLINE type name(const type a, const type b, const type c) { \
     _Pragma("OPENCL FP_CONTRACT ON") return a * b + c;         \
   }
-DEFINE_FUSED(fused, V)
-DEFINE_FUSED(fused_one, real)
+DEFINE_MAD(fused, V)
+DEFINE_MAD(fused_one, real)
 #define MAD(a, b, c) fused((V)(a), (V)(b), (V)(c))
 #define MAD_ONE(a, b, c) fused_one((real)(a), (real)(b), (real)(c))
 #else
 #define MAD(a, b, c) fma((V)(a), (V)(b), (V)(c))
 #define MAD_ONE(a, b, c) fma((real)(a), (real)(b), (real)(c))
+#define DEFINE_MAD(name, type) \
+  INLINE type name(const type a, const type b, const type c) { return fma(a, b, c); }
 #endif
 #define UNROLL _Pragma("unroll")
 /* Lanes are vectors. A compiler that makes vectors of work-items, as Intel's does, is told to leave

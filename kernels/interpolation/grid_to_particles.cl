@@ -13,6 +13,7 @@
 #include "interpolation/pairs.cl"
 #include "interpolation/sampled.cl"
 #include "interpolation/stencil.cl"
+#include "sets/ends.cl"
 
 /* Where a row has a stencil's points, which all rows and components have in common. */
 #if LANES == 1

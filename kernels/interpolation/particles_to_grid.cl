@@ -23,6 +23,7 @@
 #include "interpolation/reach.cl"
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
+#include "sets/ends.cl"
 
 /* Elements before the first point of a window and behind its last one: what a particle gives beside
  * its points, in whole vectors. */

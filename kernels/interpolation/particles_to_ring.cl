@@ -32,16 +32,8 @@
 #endif
 #define FEW_NEAR 3 /* of 15; in a row of 256 cells it is seldom more than one by chance */
 
-/* a * b + c, rounded as MAD does. */
-#ifndef USE_FMA
-#define MAD_COLUMN(a, b, c) ((a) * (b) + (c))
-#elif defined FUSE_BY_CONTRACTION
-DEFINE_FUSED(fused_columns, Column)
-#define MAD_COLUMN(a, b, c) fused_columns(a, b, c)
-#else
-#define MAD_COLUMN(a, b, c) fma(a, b, c)
-#endif
-DEFINE_WEIGHED(weighed_column, add_weighed_column, Column, MAD_COLUMN)
+DEFINE_MAD(mad_of_columns, Column)
+DEFINE_WEIGHED(weighed_column, add_weighed_column, Column, mad_of_columns)
 
 /* The weight of particle k along axis 2 of its point j. */
 #if PLANES_AROUND <= 4

@@ -18,6 +18,7 @@
 #include "interpolation/ring.cl"
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
+#include "sets/ends.cl"
 
 #define TOGETHER 4
 /* A loop whose results do not lie side by side: AVX-512 scatters vectors, which takes longer. */

@@ -7,9 +7,7 @@
  * IS_AXIS_0, 1, 2  whether the box has it
  * SAME_CELLS       the set has as many cells along each axis as the grid has points
  * PLANES_HAVE_ENDS, LINES_HAVE_ENDS  1 where axis 0, or axis 1, has ends
- * CELL, OFFSET     a signed integer, and the type of offsets
- * PART             of the planes across the first axis there is a part, which begins with some
- *                  plane and may go on behind the last one with plane 0 */
+ * CELL, OFFSET     a signed integer, and the type of offsets */
 #ifndef IS_AXIS_0
 #define IS_AXIS_0 1
 #endif
@@ -96,28 +94,9 @@ INLINE Spot spot_of(const long cell, const real offset, const Axis axis) {
   return spot;
 }
 
-/* The point of the grid that stands for one beyond the ends: its image in a wall, or the last one
- * before an open end. */
-INLINE long stored_point(long point, const Axis axis) {
-  const long n = axis.points;
-  if (point >= 0 && point < n) return point;
-  if (axis.ends & ENDS_MEET) return modulo_of(point, n);
-  if (!(axis.ends & (LOW_IS_OPEN | HIGH_IS_OPEN))) {
-    point = modulo_of(point, 2 * n);
-    return point < n ? point : 2 * n - 1 - point;
-  }
-  if (!(axis.ends & LOW_IS_OPEN) && point < 0) point = -1 - point;
-  if (!(axis.ends & HIGH_IS_OPEN) && point >= n) point = 2 * n - 1 - point;
-  return clamp(point, (long)0, n - 1);
-}
-
-/* Where a plane of the whole axis is in the part that there is. */
-INLINE long plane_in_part(const long plane, const long first, const long planes) {
-#ifdef PART
-  return plane < first ? plane - first + planes : plane - first;
-#else
-  return plane;
-#endif
+INLINE long stored_point(const long point, const Axis axis) {
+  real sign = 1;
+  return point_on_grid(point, axis.points, axis.ends, &sign);
 }
 
 /* Of each axis the weights of the points from the first one on; those along axis 2 as vectors. */

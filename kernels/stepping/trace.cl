@@ -49,6 +49,20 @@ INLINE void note(__private long* first, const long particle, const long step_num
   first[0] = step_number;
 }
 
+/* Where lanes come to be, as moved_place() has it, if that is within the box. */
+INLINE I moved_lanes(const I cell, const V offset, const V moved, __private V* end) {
+  V whole, stored;
+  for (int lane = 0; lane < LANES; lane++) REAL_OF(whole, lane) = TO_NEAREST(REAL_OF(moved, lane));
+  const V one = REAL(1.0), none = REAL(0.0), rest = offset + (moved - whole);
+  const V over = SELECT(rest < none, -one, SELECT(rest >= one, one, none));
+  const V place = rest - over;
+  for (int lane = 0; lane < LANES; lane++)
+    REAL_OF(stored, lane) = (real)(OFFSET)REAL_OF(place, lane);
+  const I is_next = stored >= one;
+  *end = SELECT(is_next, none, stored);
+  return cell + TO_INT(whole + over) + SELECT(is_next, (I)(1), (I)(0));
+}
+
 KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* turns,
                   __global int* gone, const long n, const long cells0, const long cells1,
                   const long cells2, TRACE_PARAMETERS, const real scale0, const real scale1,
@@ -67,26 +81,27 @@ KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* 
   CellOfParticle at = no_cell(shape);
   for (long i = share.first + (long)get_local_id(0) * LANES; i < share.last; i += GROUP * LANES) {
     const int count = (int)min((long)LANES, share.last - i);
-    I cell[3];
-    V offset[3];
-    long begin[3][LANES];
+    I cell[3], begin[3]; /* of the velocity's grid, and of the set */
+    V offset[3], start[3];
     for (int lane = 0; lane < LANES; lane++) {
       const long particle = i + min(lane, count - 1);
       find_cell(&at, cells[particle], shape);
       FOR_OWN_AXES(a) {
-        begin[a][lane] = at.along[a - ABSENT_AXES];
-        real place = (real)offsets[particle * AXES + a - ABSENT_AXES];
-        long point = begin[a][lane];
-        if (!SAME_CELLS) {
-          const long scaled = point * flow_at.n[a];
-          const real among =
-              ((real)(scaled % three[a]) + place * (real)flow_at.n[a]) / (real)three[a];
-          const long whole = (long)among;
-          point = scaled / three[a] + whole;
-          place = among - (real)whole;
-        }
-        ((__private lane_int*)&cell[a])[lane] = (lane_int)point;
-        ((__private real*)&offset[a])[lane] = place;
+        const int own = a - ABSENT_AXES;
+        ((__private lane_int*)&begin[a])[lane] = (lane_int)at.along[own];
+        REAL_OF(start[a], lane) = (real)offsets[particle * AXES + own];
+      }
+    }
+    FOR_OWN_AXES(a) {
+      cell[a] = begin[a], offset[a] = start[a];
+      for (int lane = 0; !SAME_CELLS && lane < LANES; lane++) {
+        const long scaled = (long)INT_OF(begin[a], lane) * flow_at.n[a];
+        const real place =
+            ((real)(scaled % three[a]) + REAL_OF(start[a], lane) * (real)flow_at.n[a]) /
+            (real)three[a];
+        const long whole = (long)place;
+        ((__private lane_int*)&cell[a])[lane] = (lane_int)(scaled / three[a] + whole);
+        REAL_OF(offset[a], lane) = place - (real)whole;
       }
     }
     V slope[3], sum[3], moved[3] = {0, 0, 0};
@@ -102,29 +117,33 @@ KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* 
 #if STAGES > 3
     NEXT_SLOPES(TIME_4, AFTER_4);
 #endif
+    I end[3], is_within = -1;
+    V rest[3];
     FOR_OWN_AXES(a) {
       is_known &= IS_KNOWN(moved[a]);
+      moved[a] = SELECT(IS_KNOWN(moved[a]), moved[a], (V)(REAL(0.0)));
       if (!SAME_CELLS) moved[a] *= (real)three[a] / (real)flow_at.n[a];
+      end[a] = moved_lanes(begin[a], start[a], moved[a], &rest[a]);
+      is_within &= (end[a] >= 0) & (end[a] < (I)((lane_int)three[a]));
     }
     for (int lane = 0; lane < count; lane++) {
       const long particle = i + lane;
 #ifdef WITH_GONE
       if (gone[particle]) continue;
 #endif
-      AxisPlace end[AXES];
-      long number = 0;
-      int left = 0;
-      bool can_move = ((__private const lane_int*)&is_known)[lane] != 0;
-      if (can_move) {
+      int left = 0, turned[] = {0, 0, 0};
+      bool can_move = INT_OF(is_known, lane) != 0;
+      if (can_move && INT_OF(is_within, lane) == 0) {
         FOR_OWN_AXES(a) {
-          const int own = a - ABSENT_AXES;
-          end[own] = moved_place(begin[a][lane], (real)offsets[particle * AXES + own],
-                                 ((__private const real*)&moved[a])[lane], shape[own], ENDS_OF(a));
-          number = number * shape[own] + WITHIN(end[own].cell, 0, shape[own] - 1);
-          if (end[own].left && !left) left = 2 * own + end[own].left;
+          const AxisPlace place = moved_place(INT_OF(begin[a], lane), REAL_OF(start[a], lane),
+                                              REAL_OF(moved[a], lane), three[a], ENDS_OF(a));
+          ((__private lane_int*)&end[a])[lane] = (lane_int)WITHIN(place.cell, 0, three[a] - 1);
+          REAL_OF(rest[a], lane) = place.offset;
+          if (place.left && !left) left = 2 * (a - ABSENT_AXES) + place.left;
 #ifdef WITH_TURNS
-          const long turn = turns[particle * AXES + own] + end[own].turn;
+          const long turn = turns[particle * AXES + a - ABSENT_AXES] + place.turn;
           can_move = can_move && turn == (int)turn;
+          turned[a] = (int)place.turn;
 #endif
         }
       }
@@ -133,13 +152,14 @@ KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* 
         note(mine + FIRST_STUCK, particle, step_number);
         continue;
       }
-      cells[particle] = (CELL)number;
-      for (int own = 0; own < AXES; own++) {
-        offsets[particle * AXES + own] = (OFFSET)end[own].offset;
-#ifdef WITH_TURNS
-        turns[particle * AXES + own] += (int)end[own].turn;
-#endif
+      CELL number = 0;
+      FOR_OWN_AXES(a) {
+        const long own = particle * AXES + a - ABSENT_AXES;
+        number = number * (CELL)three[a] + (CELL)INT_OF(end[a], lane);
+        offsets[own] = (OFFSET)REAL_OF(rest[a], lane);
+        if (turned[a]) turns[own] += turned[a];
       }
+      cells[particle] = number;
 #ifdef WITH_GONE
       if (left) {
         gone[particle] = 1;

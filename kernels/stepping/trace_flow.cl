@@ -11,9 +11,7 @@
  *                   the sum of values at the points around with the weights of a kernel
  * SERIES            there are two such fields, `flow` and `next`; the time is 0 at the first, 1 at
  *                   the other
- * FLOW_IS_DOUBLE    what they hold, though real may be wider
- * PART              of their planes across the first axis of the box there is a part, which begins
- *                   with some plane and may go on behind the last one with plane 0 */
+ * FLOW_IS_DOUBLE    what they hold, though real may be wider */
 #ifndef AXES
 #define AXES 3
 #endif
@@ -27,7 +25,6 @@
 #define ENDS_2 ENDS_MEET
 #endif
 #include "common/common.cl"
-#include "common/long_lanes.cl"
 #include "generated/velocity_formulas.cl"
 #include "generated/weights.cl"
 #include "sets/ends.cl"
@@ -122,12 +119,11 @@ INLINE void velocity_of_tracers(const TraceFlow* f, __private const I* cell,
 #else
 
 #ifdef FLOW_IS_DOUBLE
-typedef double flow_real;
-#elif defined REAL_IS_DOUBLE
-typedef float flow_real;
+#define FLOW_NAME double
 #else
-typedef real flow_real;
+#define FLOW_NAME float
 #endif
+typedef FLOW_NAME flow_real;
 
 /* Elements of a field: component c of point (i0, i1, i2) lies at offset + c * component + sum of
  * i_k * stride k. */
@@ -136,10 +132,28 @@ typedef struct {
   long component, stride[3];
 } Points;
 
+/* Where points around a particle are along each axis, or how far from the first of them; and the
+ * sign of the component along the axis there, which images change. */
+typedef struct {
+  long at[3][STENCIL];
+  real sign[3][STENCIL];
+} Stencil;
+
 typedef struct {
   int n[3], first_plane;
   Points from, next;
+  Stencil inside; /* the same for all particles that have no point beyond the ends */
 } TraceFlow;
+
+INLINE TraceFlow with_stencil(TraceFlow f) {
+  FOR_OWN_AXES(a) {
+    for (int j = 0; j < STENCIL; j++) {
+      f.inside.at[a][j] = j * f.from.stride[a];
+      f.inside.sign[a][j] = 1;
+    }
+  }
+  return f;
+}
 
 #define POINTS_PARAMETERS(name)                                                           \
   __global const flow_real *name, const ulong name##_offset, const long name##_component, \
@@ -157,58 +171,55 @@ typedef struct {
 #endif
 #define TRACE_PARAMETERS \
   const int n0, const int n1, const int n2, const int first_plane, TRACE_FIELDS
-#define DECLARE_TRACE_FLOW \
-  const TraceFlow flow_at = {{n0, n1, n2}, first_plane, POINTS_OF(flow), LATER_POINTS}
+#define DECLARE_TRACE_FLOW                                                                \
+  const TraceFlow flow_seen = {{n0, n1, n2}, first_plane, POINTS_OF(flow), LATER_POINTS}; \
+  const TraceFlow flow_at = with_stencil(flow_seen)
 
 #define POINTS_BESIDE(a) ((a) < ABSENT_AXES ? 1 : STENCIL)
-
-/* Points around LANES particles: where they lie along each axis, and their weights, by the axis,
- * and for the component along it. */
-typedef struct {
-  L at[3][STENCIL];
-  V weight[3][STENCIL], across[3][STENCIL], image[3];
-} Around;
-
-/* The point of the grid that stands for one beyond the ends. */
-INLINE I stored_points(const I given, const int ends, const int n, __private V* image) {
-  const I length = (lane_int)n;
-  if (!ANY((given < 0) | (given >= length))) return given;
-  if (ends & ENDS_MEET) return modulo_of_lanes(given, n);
-  I point = given;
-  if (HAS_LOW_WALL(ends) && HAS_HIGH_WALL(ends)) point = modulo_of_lanes(point, 2 * n);
-  if (HAS_LOW_WALL(ends)) {
-    const I is_image = point < 0;
-    point = SELECT(is_image, -1 - point, point);
-    *image = SELECT(is_image, -*image, *image);
-  }
-  if (HAS_HIGH_WALL(ends)) {
-    const I is_image = point >= length;
-    point = SELECT(is_image, 2 * length - 1 - point, point);
-    *image = SELECT(is_image, -*image, *image);
-  }
-  point = SELECT(point < 0, (I)(0), point);
-  return SELECT(point >= length, length - 1, point);
-}
-
-/* Where planes of the whole axis are in the part that there is. */
-INLINE I planes_in_part(const I plane, const int first, const int planes) {
-#ifdef PART
-  const I there = plane - (lane_int)first;
-  return SELECT(there < 0, there + (lane_int)planes, there);
+/* More would take long to compile. */
+#if STENCIL <= 2
+#define UNROLL_PLANES UNROLL
 #else
-  return plane;
+#define UNROLL_PLANES
 #endif
-}
+#define HAS_WALL(ends) (HAS_LOW_WALL(ends) || HAS_HIGH_WALL(ends))
+
+/* Points that are neighbours in memory, so many that they are read at once; the last ones around a
+ * particle may have others behind them, of no weight. */
+#if STENCIL <= 2
+#define POINTS_AT_ONCE 2
+#elif STENCIL <= 4
+#define POINTS_AT_ONCE 4
+#else
+#define POINTS_AT_ONCE 8
+#endif
+#define READINGS ((STENCIL + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE)
+typedef JOIN(REAL_NAME, POINTS_AT_ONCE) PointValues;
+DEFINE_MAD(add_values, PointValues)
+#if LANES > 1
+typedef JOIN(FLOW_NAME, POINTS_AT_ONCE) LooseValues __attribute__((aligned(sizeof(flow_real))));
+#if __has_builtin(__builtin_convertvector)
+#define VALUES_AT(from) __builtin_convertvector(*(__global const LooseValues*)(from), PointValues)
+#else
+#define VALUES_AT(from) \
+  JOIN(convert_, JOIN(REAL_NAME, POINTS_AT_ONCE))(*(__global const LooseValues*)(from))
+#endif
+#endif
+
+/* Of LANES particles, by axis: the first point around each, the weights of the points from there
+ * on, and the sign of the velocity along the axis; and whether all these points are within the box,
+ * and those that are read with them. */
+typedef struct {
+  I first[3], is_inside;
+  V weight[3][STENCIL], image[3];
+} Around;
 
 INLINE Around around(const TraceFlow* f, __private const I* cell, __private const V* offset,
                      __private const V* moved) {
   Around all;
-  for (int a = 0; a < ABSENT_AXES; a++) {
-    all.at[a][0] = 0;
-    all.weight[a][0] = all.across[a][0] = 1;
-  }
+  all.is_inside = -1;
   FOR_OWN_AXES(a) {
-    const int ends = ENDS_OF(a);
+    const int ends = ENDS_OF(a), count = a == 2 ? READINGS * POINTS_AT_ONCE : STENCIL;
     const Places p = places_after(cell[a], offset[a], moved[a], ends, f->n[a]);
     /* Points along an axis with ends lie in the middle of its cells. */
     I first = p.cell;
@@ -218,60 +229,111 @@ INLINE Around around(const TraceFlow* f, __private const I* cell, __private cons
       first = SELECT(is_before, p.cell - 1, p.cell);
       t = SELECT(is_before, p.offset, p.offset - 1);
     }
+    first -= (lane_int)STENCIL_BEFORE;
+    all.is_inside &= (first >= 0) & (first <= (I)((lane_int)(f->n[a] - count)));
+    all.first[a] = first;
     remeshing_weights(t, all.weight[a]);
-    for (int j = 0; j < STENCIL; j++) {
-      V image = 1;
-      const I point = stored_points(first + (lane_int)(j - STENCIL_BEFORE), ends, f->n[a], &image);
-      const I there = a == ABSENT_AXES ? planes_in_part(point, f->first_plane, f->n[a]) : point;
-      all.at[a][j] = TO_LONG(there) * f->from.stride[a];
-      all.across[a][j] = image * all.weight[a][j];
-    }
     all.image[a] = p.image;
   }
+#ifdef PART
+  const I plane = all.first[ABSENT_AXES], begin = (I)((lane_int)f->first_plane);
+  all.is_inside &= (plane >= begin) & (I)((lane_int)(ABSENT_AXES < 2 ? -1 : 0));
+#endif
   return all;
 }
 
-INLINE V gathered_points(__global const flow_real* from, const L at) {
-  V values;
-  UNROLL
-  for (int lane = 0; lane < LANES; lane++)
-    ((__private real*)&values)[lane] = (real)from[((__private const long*)&at)[lane]];
-  return values;
+/* Of a particle near the ends. */
+INLINE void find_points(const TraceFlow* f, const Around* all, const int lane, Stencil* found) {
+  FOR_OWN_AXES(a) {
+    for (int j = 0; j < STENCIL; j++) {
+      found->sign[a][j] = 1;
+      const long point =
+          point_on_grid(INT_OF(all->first[a], lane) + j, f->n[a], ENDS_OF(a), &found->sign[a][j]);
+      const long there = a == ABSENT_AXES ? plane_in_part(point, f->first_plane, f->n[a]) : point;
+      found->at[a][j] = there * f->from.stride[a];
+    }
+  }
 }
 
-/* A component, the axis of which it is known; loops, as unrolled ones take long to compile. */
-INLINE V component_around(const Points* points, const Around* all, const int c) {
-  __global const flow_real* const from = points->at + (c - ABSENT_AXES) * points->component;
-  V sum = 0;
-  for (int i = 0; i < POINTS_BESIDE(0); i++) {
-    V plane = 0;
-    for (int j = 0; j < POINTS_BESIDE(1); j++) {
-      const L row = all->at[0][i] + all->at[1][j];
-      V values = 0;
+/* What points `begin` .. of a line have, as far as they are around the particle. */
+INLINE PointValues values_around(__global const flow_real* line, const Stencil* points,
+                                 const bool is_in_row, const int begin) {
+#if LANES > 1
+  if (is_in_row) return VALUES_AT(line + begin);
+#endif
+  PointValues row = 0;
+  UNROLL
+  for (int k = 0; k < POINTS_AT_ONCE; k++)
+    if (begin + k < STENCIL) ((__private real*)&row)[k] = (real)line[points->at[2][begin + k]];
+  return row;
+}
+
+/* Component c of the velocity at particle `lane`, from the first point around it on. */
+INLINE real component_around(__global const flow_real* first, const Stencil* points,
+                             const bool is_in_row, const Around* all, const int lane, const int c) {
+#define WEIGHT(a, j)                  \
+  (REAL_OF(all->weight[a][j], lane) * \
+   (HAS_WALL(ENDS_OF(a)) && c == a ? points->sign[a][j] : REAL(1.0)))
+  real value = 0;
+  UNROLL
+  for (int begin = 0; begin < STENCIL; begin += POINTS_AT_ONCE) {
+    PointValues sum = 0;
+    UNROLL_PLANES
+    for (int i = 0; i < POINTS_BESIDE(0); i++) {
+      __global const flow_real* const plane = ABSENT_AXES > 0 ? first : first + points->at[0][i];
+      PointValues lines = 0;
       UNROLL
-      for (int k = 0; k < STENCIL; k++)
-        values = MAD(c == 2 ? all->across[2][k] : all->weight[2][k],
-                     gathered_points(from, row + all->at[2][k]), values);
-      plane = MAD(c == 1 ? all->across[1][j] : all->weight[1][j], values, plane);
+      for (int j = 0; j < POINTS_BESIDE(1); j++) {
+        if (ABSENT_AXES > 1)
+          lines = values_around(plane, points, is_in_row, begin);
+        else
+          lines =
+              add_values((PointValues)(WEIGHT(1, j)),
+                         values_around(plane + points->at[1][j], points, is_in_row, begin), lines);
+      }
+      sum = ABSENT_AXES > 0 ? lines : add_values((PointValues)(WEIGHT(0, i)), lines, sum);
     }
-    sum = MAD(c == 0 ? all->across[0][i] : all->weight[0][i], plane, sum);
+    UNROLL
+    for (int k = 0; k < POINTS_AT_ONCE; k++)
+      if (begin + k < STENCIL)
+        value = MAD_ONE(WEIGHT(2, begin + k), ((__private const real*)&sum)[k], value);
   }
-  return sum;
+  return value;
+#undef WEIGHT
 }
 
 INLINE void velocity_of_tracers(const TraceFlow* f, __private const I* cell,
                                 __private const V* offset, __private const V* moved,
                                 const Instants* at, __private V* velocity) {
   const Around all = around(f, cell, offset, moved);
-  FOR_OWN_AXES(c) {
-    const V value = component_around(&f->from, &all, c);
-#ifdef SERIES
-    const V later = component_around(&f->next, &all, c);
-    velocity[c] = all.image[c] * MAD((V)(*at), later - value, value);
-#else
-    velocity[c] = all.image[c] * value;
+  AS_A_LOOP
+  for (int lane = 0; lane < LANES; lane++) {
+    Stencil near_ends;
+    const Stencil* points = &f->inside;
+    const bool is_inside =
+        LANES > 1 && INT_OF(all.is_inside, lane) != 0; /* GPUs choose no memory */
+    long first = 0;
+    if (is_inside) {
+      FOR_OWN_AXES(a) first += INT_OF(all.first[a], lane) * f->from.stride[a];
+#ifdef PART
+      first -= f->first_plane * f->from.stride[ABSENT_AXES];
 #endif
+    } else {
+      find_points(f, &all, lane, &near_ends);
+      points = &near_ends;
+    }
+    const bool is_in_row = is_inside && f->from.stride[2] == 1;
+    FOR_OWN_AXES(c) {
+      const long component = (c - ABSENT_AXES) * f->from.component + first;
+      real value = component_around(f->from.at + component, points, is_in_row, &all, lane, c);
+#ifdef SERIES
+      const real later = component_around(f->next.at + component, points, is_in_row, &all, lane, c);
+      value = MAD_ONE(*at, later - value, value);
+#endif
+      REAL_OF(velocity[c], lane) = value;
+    }
   }
+  FOR_OWN_AXES(c) velocity[c] *= all.image[c];
 }
 
 #endif
