@@ -36,6 +36,7 @@ MODULES = {
     "accuracy": [],
     "unsplit": [],
     "gyre": [],
+    "tracers": [],
     "interpolation": ["--sides", "2048x2048", "256x256x256", "--sweep"],
     "gpu_model": [],
 }
