@@ -2,6 +2,7 @@
 #include "sets/cells.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -37,6 +38,7 @@ bool find(const Cells& box, int axis, double x, Place& place) {
   }
   place.offset = offset;
   if (is_periodic) {
+    if (place.cell >= 0 && place.cell < n) return true;
     place.turn = place.cell / n - (place.cell % n < 0 ? 1 : 0);
     place.cell -= place.turn * n;
     return std::abs(place.turn) <= kMostTurns;
@@ -66,21 +68,37 @@ int64_t split_as(const Cells& box, int64_t count, const double* positions, Cell*
   return -1;
 }
 
+// Particles in the same row of cells as the one before, as sorted ones are, need no division.
 template <class Cell, class Offset>
 void join_as(const Cells& box, int64_t count, const Cell* cells, const Offset* offsets,
              double* positions) {
+  const int last = box.ndim - 1;
+  const auto of_row = static_cast<Cell>(box.shape[last]);
+  std::array<Cell, 3> along{};
+  std::array<double, 3> highest{};
+  for (int axis = 0; axis <= last; ++axis) {
+    const double high = box.high[axis];
+    highest[axis] = box.ends[axis].periodic() ? std::nextafter(high, box.low[axis]) : high;
+  }
+  Cell row = -1;
   for (int64_t i = 0; i < count; ++i) {
-    int64_t rest = cells[i];
-    for (int axis = box.ndim - 1; axis >= 0; --axis) {
-      const int64_t at = i * box.ndim + axis, n = box.shape[axis], cell = rest % n;
-      rest /= n;
-      const double low = box.low[axis], high = box.high[axis];
-      const double x = low + (static_cast<double>(cell) + offsets[at]) * box.spacing[axis];
-      const bool is_at_end = cell == n - 1 && offsets[at] == 1;
-      if (box.ends[axis].periodic())
-        positions[at] = x < high ? x : std::nextafter(high, low);
-      else
-        positions[at] = is_at_end ? high : std::min(x, high);
+    along[last] = row < 0 ? of_row : cells[i] - row * of_row;
+    if (along[last] < 0 || along[last] >= of_row) {
+      row = cells[i] / of_row;
+      along[last] = cells[i] - row * of_row;
+      Cell rest = row;
+      for (int axis = last - 1; axis >= 0; --axis) {
+        const auto n = static_cast<Cell>(box.shape[axis]);
+        along[axis] = rest % n;
+        rest /= n;
+      }
+    }
+    for (int axis = 0; axis <= last; ++axis) {
+      const int64_t at = i * box.ndim + axis;
+      const double place = static_cast<double>(along[axis]) + offsets[at];
+      const double x = box.low[axis] + place * box.spacing[axis];
+      const bool is_at_end = offsets[at] == 1 && along[axis] == box.shape[axis] - 1;
+      positions[at] = is_at_end ? highest[axis] : std::min(x, highest[axis]);
     }
   }
 }

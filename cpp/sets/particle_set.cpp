@@ -153,7 +153,8 @@ Moved ParticleSet::move(const Places& from, const Array& moves,
       box_.ndim * size_of(moves.dtype()) + sizeof(cl_int);
   Launch launch(workspace_.kernel("sets/move.cl",
                                   dtype_options(real) + place_options(*to.offsets) +
-                                      " -DMOVED=" + opencl_name_of(moves.dtype()) +
+                                      " -DMOVED=" + opencl_name_of(moves.dtype()) + " -DLANES=" +
+                                      std::to_string(workspace_.lanes(size_of(real))) +
                                       (to.turns ? " -DWITH_TURNS" : "") + shares.options(),
                                   "move"));
   launch.buffer("cells", from.cells->buffer())

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LANES numbers of a half, float or double each, which are real while they are computed with.
  * `load_half(from, stride, count)` reads `count` of them, the other lanes repeat the last one;
- * `load_half_row(from, count)` reads neighbours. `store_...` writes in the same ways. */
+ * `load_half_row(from, count)` reads neighbours. `store_...` writes in the same ways. Neighbours
+ * that fill all lanes are read and written at once. */
 #include "common/common.cl"
 #include "common/round_to_odd.cl"
 
@@ -47,24 +48,25 @@ typedef JOIN(float, LANES) LooseFloats __attribute__((aligned(sizeof(float))));
 
 #define DEFINE_TYPED(type, one_at, row_at, store_one, store_row)                               \
   INLINE V load_##type(__global const type* from, const long stride, const int count) {        \
+    if (stride == 1 && count == LANES) return TO_V(row_at(from));                              \
     V u;                                                                                       \
     for (int lane = 0; lane < LANES; lane++)                                                   \
-      ((__private real*)&u)[lane] = one_at(from + min(lane, count - 1) * stride);              \
+      ((__private real*)&u)[lane] = one_at(from + LEAST_OF(lane, count - 1) * stride);         \
     return u;                                                                                  \
   }                                                                                            \
   INLINE V load_##type##_row(__global const type* from, const int count) {                     \
-    if (count == LANES) return TO_V(row_at(from));                                             \
     return load_##type(from, 1, count);                                                        \
   }                                                                                            \
   INLINE void store_##type(const V u, __global type* to, const long stride, const int count) { \
+    if (stride == 1 && count == LANES) {                                                       \
+      store_row(u, to);                                                                        \
+      return;                                                                                  \
+    }                                                                                          \
     for (int lane = 0; lane < count; lane++)                                                   \
       store_one(((__private const real*)&u)[lane], to + lane * stride);                        \
   }                                                                                            \
   INLINE void store_##type##_row(const V u, __global type* to, const int count) {              \
-    if (count == LANES)                                                                        \
-      store_row(u, to);                                                                        \
-    else                                                                                       \
-      store_##type(u, to, 1, count);                                                           \
+    store_##type(u, to, 1, count);                                                             \
   }
 
 DEFINE_TYPED(half, HALF_AT, HALVES_AT, STORE_HALF, store_halves)

@@ -6,27 +6,19 @@
  * AXES         of the box
  * WITH_PLACES  the formula reads where particles are
  * CELL         a signed integer; OFFSET  the type of offsets */
-#ifndef AXES
-#define AXES 1
-#endif
-#ifndef CELL
-#define CELL int
-#endif
-#ifndef OFFSET
-#define OFFSET float
-#endif
 #include "arrays/group.cl"
 #include "common/common.cl"
 #include "common/regions.cl"
 #include "generated/columns.cl"
 #include "generated/results.cl"
+#include "sets/places.cl"
 
 /* Integers are cut off as by NumPy's astype; what is too large becomes the largest, and NaN 0. */
 #define DEFINE_LOAD(name, type)                                                         \
   INLINE V load_##name(__global const type* from, const long stride, const int count) { \
     V u;                                                                                \
     for (int lane = 0; lane < LANES; lane++)                                            \
-      ((__private real*)&u)[lane] = (real)from[min(lane, count - 1) * stride];          \
+      ((__private real*)&u)[lane] = (real)from[LEAST_OF(lane, count - 1) * stride];     \
     return u;                                                                           \
   }
 #define DEFINE_INTEGERS(type, least, greatest)                                                 \
@@ -64,6 +56,8 @@ KERNEL void compute(COLUMN_PARAMETERS
 #ifdef WITH_PLACES
   const long shape[] = {n1, n2, n3};
   const real low[] = {low1, low2, low3}, spacing[] = {spacing1, spacing2, spacing3};
+  CellOfParticle at = no_cell(shape);
+  const bool are_exact = sizeof(real) > sizeof(CELL); /* numbers of cells as real ones */
 #endif
   for (long i = share.first + (long)get_local_id(0) * LANES; i < share.last; i += GROUP * LANES) {
     const int count = (int)min((long)LANES, share.last - i);
@@ -71,17 +65,23 @@ KERNEL void compute(COLUMN_PARAMETERS
     V place[3] = {(V)(REAL(0.0)), (V)(REAL(0.0)), (V)(REAL(0.0))};
     LOAD_VALUES
 #ifdef WITH_PLACES
+    V number, offset[AXES];
     for (int lane = 0; lane < LANES; lane++) {
-      const long at = i + min(lane, count - 1);
-      CELL rest = cells[at];
-      for (int axis = AXES - 1; axis >= 0; axis--) {
-        ((__private real*)&place[axis])[lane] =
-            (real)(rest % (CELL)shape[axis]) + (real)offsets[at * AXES + axis];
-        rest /= (CELL)shape[axis];
+      const long particle = i + LEAST_OF(lane, count - 1);
+      REAL_OF(number, lane) = (real)cells[particle];
+      if (!are_exact) {
+        find_cell(&at, cells[particle], shape);
+        UNROLL
+        for (int axis = 0; axis < AXES; axis++) REAL_OF(place[axis], lane) = (real)at.along[axis];
       }
+      UNROLL
+      for (int axis = 0; axis < AXES; axis++)
+        REAL_OF(offset[axis], lane) = (real)offsets[particle * AXES + axis];
     }
+    if (are_exact) cells_of_lanes(number, shape, place);
+    UNROLL
     for (int axis = 0; axis < AXES; axis++)
-      place[axis] = MAD((V)(spacing[axis]), place[axis], (V)(low[axis]));
+      place[axis] = MAD((V)(spacing[axis]), place[axis] + offset[axis], (V)(low[axis]));
 #endif
     results_of(values, place[0], place[1], place[2], numbers, results);
     STORE_RESULTS

@@ -93,6 +93,34 @@ INLINE AxisPlace moved_place(const long cell, const real offset, const real move
   return within(as_stored(place), n, ends);
 }
 
+/* Where lanes come to be, as moved_place() has it, if that is within the box; cells are so few that
+ * lanes can count them. */
+INLINE I moved_lanes(const I cell, const V offset, const V moved, __private V* end) {
+  V whole, stored;
+  for (int lane = 0; lane < LANES; lane++) REAL_OF(whole, lane) = TO_NEAREST(REAL_OF(moved, lane));
+  const V one = REAL(1.0), none = REAL(0.0), rest = offset + (moved - whole);
+  const V over = SELECT(rest < none, -one, SELECT(rest >= one, one, none));
+  const V place = rest - over;
+  for (int lane = 0; lane < LANES; lane++)
+    REAL_OF(stored, lane) = (real)(OFFSET)REAL_OF(place, lane);
+  const I is_next = stored >= one;
+  *end = SELECT(is_next, none, stored);
+  return cell + TO_INT(whole + over) + SELECT(is_next, (I)(1), (I)(0));
+}
+
+/* The cells that lanes are in, along each axis, of numbers that are exact: where a quotient is not
+ * whole, it is further from the next whole number than it is rounded by. */
+INLINE void cells_of_lanes(V number, const long* shape, __private V* along) {
+  UNROLL
+  for (int axis = AXES - 1; axis > 0; axis--) {
+    const real n = (real)shape[axis];
+    const V before = FLOOR(number / n);
+    along[axis] = number - before * n;
+    number = before;
+  }
+  along[0] = number;
+}
+
 /* The cell that a particle is in, along each axis. Particles in the same row of cells as the one
  * before, as sorted ones are, need no division. */
 typedef struct {

@@ -49,20 +49,6 @@ INLINE void note(__private long* first, const long particle, const long step_num
   first[0] = step_number;
 }
 
-/* Where lanes come to be, as moved_place() has it, if that is within the box. */
-INLINE I moved_lanes(const I cell, const V offset, const V moved, __private V* end) {
-  V whole, stored;
-  for (int lane = 0; lane < LANES; lane++) REAL_OF(whole, lane) = TO_NEAREST(REAL_OF(moved, lane));
-  const V one = REAL(1.0), none = REAL(0.0), rest = offset + (moved - whole);
-  const V over = SELECT(rest < none, -one, SELECT(rest >= one, one, none));
-  const V place = rest - over;
-  for (int lane = 0; lane < LANES; lane++)
-    REAL_OF(stored, lane) = (real)(OFFSET)REAL_OF(place, lane);
-  const I is_next = stored >= one;
-  *end = SELECT(is_next, none, stored);
-  return cell + TO_INT(whole + over) + SELECT(is_next, (I)(1), (I)(0));
-}
-
 KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* turns,
                   __global int* gone, const long n, const long cells0, const long cells1,
                   const long cells2, TRACE_PARAMETERS, const real scale0, const real scale1,

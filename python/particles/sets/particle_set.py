@@ -1577,6 +1577,8 @@ class ParticleSet(Named):
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int32]]:
         """Return cells, offsets and turns of particles when some coordinates are assigned."""
         columns, shape = self._columns, self.grid.whole.shape
+        if is_assigned.all():
+            return self._split(rows, positions, columns.turns_at(rows))
         cells, offsets = columns.places_at(rows)
         before = np.empty_like(positions)
         self._box.join(cells, offsets, before)
@@ -1617,15 +1619,15 @@ class ParticleSet(Named):
             self._refuse(rows[wrong], given[wrong])
         if before is None:
             return cells, offsets, turns
-        total = before.astype(np.int64) + turns
-        too_many = np.flatnonzero((total != total.astype(np.int32)).any(axis=1))
-        if too_many.size:
-            wrong = int(too_many[0])
+        total = before + turns  # beyond 2^31 it has another sign than both
+        too_many = ((before ^ total) & (turns ^ total)) < 0
+        if too_many.any():
+            wrong = int(np.argmax(too_many.any(axis=1)))
             raise ValueError(
                 f"positions must be within 2^31 boxes, but particle {rows[wrong]} at "
                 f"{tuple(map(float, given[wrong]))} would have gone round more often"
             )
-        return cells, offsets, total.astype(np.int32)
+        return cells, offsets, total
 
     def _refuse(self, number: int, position: npt.NDArray[np.float64]) -> None:
         place = tuple(map(float, position))
