@@ -104,7 +104,7 @@ INLINE V load(__global const stored* from, const long stride) {
 INLINE V load_some(__global const stored* from, const int count, const long stride) {
   V u;
   for (int lane = 0; lane < LANES; lane++) {
-    ((__private real*)&u)[lane] = LOAD_ONE(from + min(lane, count - 1) * stride);
+    ((__private real*)&u)[lane] = LOAD_ONE(from + LEAST_OF(lane, count - 1) * stride);
   }
   return u;
 }

@@ -8,6 +8,7 @@
 #include "arrays/accumulate.cl"
 #include "common/common.cl"
 #include "common/regions.cl"
+#include "common/transpose.cl"
 
 #ifndef CHAINS
 #define CHAINS 1
@@ -51,14 +52,32 @@ KERNEL void reduce_along(__global const stored* u, const long offset, const long
         from_what[c] = centres_of(centres + place, x + c * LANES, b.end);
 #endif
       }
-      for (long k = 0; k < n; k++) {
+      const bool is_whole = x + CHAINS * LANES <= b.end;
+      long k = 0;
+#if LANES > 1
+      for (; is_whole && s == 1 && k + LANES <= n; k += LANES) { /* along the memory */
+        V block[CHAINS][LANES];
+        for (int c = 0; c < CHAINS; c++) {
+          UNROLL
+          for (int lane = 0; lane < LANES; lane++)
+            block[c][lane] = LOAD_LOOSE(first + (x + c * LANES + lane) * t2 + k);
+          transpose_block(block[c]);
+        }
+        for (int step = 0; step < LANES; step++) {
+          UNROLL
+          for (int c = 0; c < CHAINS; c++)
+            take(&values[c], &rests[c], term_of(block[c][step], from_what[c], from_what[c]));
+        }
+      }
+#endif
+      for (; k < n; k++) {
         __global const stored* from = first + k * s;
         UNROLL
         for (int c = 0; c < CHAINS; c++) {
-          const long at = min(x + c * LANES, b.end - 1);
-          const long rest = b.end - at;
-          const V u =
-              rest >= LANES ? load(from + at * t2, t2) : load_some(from + at * t2, (int)rest, t2);
+          const long at = x + c * LANES, rest = b.end - at;
+          if (!is_whole && rest <= 0) break;
+          const V u = is_whole || rest >= LANES ? load(from + at * t2, t2)
+                                                : load_some(from + at * t2, (int)rest, t2);
           take(&values[c], &rests[c], term_of(u, from_what[c], from_what[c]));
         }
       }
