@@ -14,6 +14,14 @@
 #include "common/common.cl"
 #include "common/regions.cl"
 
+#define TAKE_ALL(NUMBER_AT_X)                            \
+  for (long x = b.first + item; x < b.end; x += GROUP) { \
+    const WIDE number = NUMBER_AT_X;                     \
+    sum += number;                                       \
+    least = LEAST_OF(least, number);                     \
+    greatest = GREATEST_OF(greatest, number);            \
+  }
+
 KERNEL void integers(__global const NUMBER* from, const long offset, const long row_stride,
                      const long stride, const long rows, const long columns,
                      __global WIDE* partials) {
@@ -23,12 +31,10 @@ KERNEL void integers(__global const NUMBER* from, const long offset, const long 
   for (long job = share.first; job < share.last; job++) {
     const Block b = block_at(job, columns);
     __global const NUMBER* row = from + offset + b.row * row_stride;
-    for (long x = b.first + item; x < b.end; x += GROUP) {
-      const WIDE number = row[x * stride];
-      sum += number;
-      least = min(least, number);
-      greatest = max(greatest, number);
-    }
+    if (stride == 1) /* which compilers know how to read as vectors */
+      TAKE_ALL(row[x])
+    else
+      TAKE_ALL(row[x * stride])
   }
 #if GROUP > 1
   __local WIDE sums[GROUP], leasts[GROUP], greatests[GROUP];
@@ -39,8 +45,8 @@ KERNEL void integers(__global const NUMBER* from, const long offset, const long 
   if (item > 0) return;
   for (int k = 1; k < GROUP; k++) {
     sum += sums[k];
-    least = min(least, leasts[k]);
-    greatest = max(greatest, greatests[k]);
+    least = LEAST_OF(least, leasts[k]);
+    greatest = GREATEST_OF(greatest, greatests[k]);
   }
 #endif
   __global WIDE* out = partials + 3 * get_group_id(0);

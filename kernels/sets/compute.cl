@@ -17,18 +17,23 @@
 #define DEFINE_LOAD(name, type)                                                         \
   INLINE V load_##name(__global const type* from, const long stride, const int count) { \
     V u;                                                                                \
+    if (stride == 1 && count == LANES) {                                                \
+      UNROLL                                                                            \
+      for (int lane = 0; lane < LANES; lane++) REAL_OF(u, lane) = (real)from[lane];     \
+      return u;                                                                         \
+    }                                                                                   \
     for (int lane = 0; lane < LANES; lane++)                                            \
-      ((__private real*)&u)[lane] = (real)from[LEAST_OF(lane, count - 1) * stride];     \
+      REAL_OF(u, lane) = (real)from[LEAST_OF(lane, count - 1) * stride];                \
     return u;                                                                           \
   }
 #define DEFINE_INTEGERS(type, least, greatest)                                                 \
   DEFINE_LOAD(type, type)                                                                      \
+  INLINE type type##_of(const real x) {                                                        \
+    if (x > (real)(least) && x < (real)(greatest)) return (type)x;                             \
+    return x >= 1 ? (greatest) : x <= -1 ? (least) : 0;                                        \
+  }                                                                                            \
   INLINE void store_##type(const V u, __global type* to, const long stride, const int count) { \
-    for (int lane = 0; lane < count; lane++) {                                                 \
-      const real x = ((__private const real*)&u)[lane];                                        \
-      const bool is_within = x > (real)(least) && x < (real)(greatest);                        \
-      to[lane * stride] = is_within ? (type)x : x >= 1 ? (greatest) : x <= -1 ? (least) : 0;   \
-    }                                                                                          \
+    for (int lane = 0; lane < count; lane++) to[lane * stride] = type##_of(REAL_OF(u, lane));  \
   }
 
 DEFINE_INTEGERS(uchar, 0, UCHAR_MAX)
