@@ -252,6 +252,7 @@ def test_integers_beyond_those_of_float64_are_counted(machine):
     assert array.count(lower=2.0**53) == array.count(upper=2.0**63, lower=0) == 2
     assert array.count(lower=2.0**63) == array.count(upper=-(2.0**63)) == 0
     assert (array.count(lower=-np.inf), array.count(upper=-0.5)) == (3, 1)
+    assert array.count(lower=2**53 + 1) == array.count(lower=0, upper=np.int64(2**63 - 1)) == 1
 
 
 def test_keys_are_integers(machine):

@@ -304,11 +304,15 @@ def as_name(name: str, value: object) -> str | None:
 
 
 def as_bound(name: str, value: object) -> float:
-    """Return a bound of values, infinite ones included; NaN stands for none."""
+    """Return a bound of values, infinite ones included; NaN stands for none.
+
+    Integers stay as they are: no float is some of those beyond 2^53.
+    """
     if value is None:
         return math.nan
     try:
-        return as_real(name, value)
+        number = as_real(name, value)
+        return as_integer(name, value) if is_a(value, int | np.integer) else number
     except ValueError:
         number = float(value)  # type: ignore[arg-type]
         if math.isnan(number):
