@@ -85,8 +85,9 @@ class Calls(Generic[Advanced]):
         _check_choice(callback, every, at)
         self._callback = callback
         self._every = None if every is None else as_integer("every", every, least=1)
-        self._times = () if at is None else _as_times(at, start, end)
-        self.stops = tuple(dict.fromkeys((*self._times, end)))
+        times = () if at is None else _as_times(at, start, end)
+        self.stops = tuple(dict.fromkeys((*times, end)))
+        self._times = frozenset(times)
         self._steps = 0
 
     def most(self, steps: int) -> int:
