@@ -20,9 +20,6 @@ constexpr double kLeakBorne = 1.0 / 50;
 // Of moves that are far within all limits.
 constexpr double kFewCells = 1 << 20;
 
-// What rounding may make of times, as a share of those of a series.
-constexpr double kRoundedTimes = 1e-9;
-
 double greatest_of(DType dtype) {
   return dtype == DType::float64 ? std::numeric_limits<double>::max()
                                  : static_cast<double>(std::numeric_limits<float>::max());
@@ -36,7 +33,7 @@ int bit_length(int number) {
 
 void check_instant(const Velocity& velocity, double instant) {
   const double begin = velocity.times.front(), end = velocity.times.back();
-  const double rounded = kRoundedTimes * (end - begin);
+  const double rounded = velocity.rounding_of({instant, 0});
   if (begin - rounded <= instant && instant <= end + rounded) return;
   std::array<char, 200> text{};
   std::snprintf(text.data(), text.size(),

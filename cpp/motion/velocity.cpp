@@ -2,13 +2,17 @@
 #include "motion/velocity.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace particles {
 namespace {
 
-// What rounding may make of times, as a share of all time.
+// What rounding may make of times, as a share of them.
 constexpr double kRounded = 1e-9;
+
+// No more than this share of an interval follows a line that is that of its middle alone.
+constexpr double kShareBeyond = 1e-3;
 
 }  // namespace
 
@@ -46,19 +50,26 @@ size_t Velocity::level_at(double time) const {
   return static_cast<size_t>(after - times.begin()) - 1;
 }
 
+double Velocity::rounding_of(const Interval& interval) const {
+  const double end = interval.begin + interval.duration;
+  const double present = std::max({std::abs(interval.begin), std::abs(end), times[1] - times[0]});
+  return kRounded * std::min(times.back() - times.front(), present);
+}
+
 std::vector<Interval> Velocity::pieces_of(const Interval& interval) const {
   if (!is_series()) return {interval};
   const double end = interval.begin + interval.duration;
   const double low = std::min(interval.begin, end), high = std::max(interval.begin, end);
-  const double rounded = kRounded * (times.back() - times.front());
+  const double rounded = rounding_of(interval);
   if (!(low >= times.front() - rounded && high <= times.back() + rounded))
     throw std::invalid_argument("time: expected within the velocity's, " +
                                 std::to_string(times.front()) + " to " +
                                 std::to_string(times.back()) + ", got " + std::to_string(low) +
                                 " to " + std::to_string(high));
+  const double near = std::min(rounded, kShareBeyond * (high - low));
   std::vector<double> joints{low};
   for (const double time : times)
-    if (time > low + rounded && time < high - rounded) joints.push_back(time);
+    if (time > low + near && time < high - near) joints.push_back(time);
   joints.push_back(high);
   if (interval.duration < 0) std::reverse(joints.begin(), joints.end());
   std::vector<Interval> pieces;

@@ -47,6 +47,10 @@ struct Velocity {
   // Of a series: the field at or before a time, and not the last one.
   size_t level_at(double time) const;
 
+  // Of a series: how far rounding may bring the ends of an interval from where they should be. The
+  // last time tells nothing of that: it is far away where a velocity is to stay as it is.
+  double rounding_of(const Interval& interval) const;
+
   // An interval in pieces that each lie between two neighbouring times of a series; throws
   // std::invalid_argument where it leaves them.
   std::vector<Interval> pieces_of(const Interval& interval) const;

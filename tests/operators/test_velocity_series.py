@@ -222,6 +222,35 @@ def test_of_a_push_that_goes_beyond_the_ends_what_lies_between_them_is_judged():
 
 @pytest.mark.one_device
 @pytest.mark.any_form
+def test_a_last_time_that_is_far_away_changes_nothing(device):
+    """A velocity that is to stay as it is may be given once more, at any time."""
+    grid = box(16, 12)
+    fields = [
+        field([s * wave(grid, 0), 0 * wave(grid, 0)], grid, "float64", device)
+        for s in (0.1, 0.3, 0.3)
+    ]
+    results = []
+    for times in ((0, 0.5, 3), (0, 0.5, 1e12)):
+        series = pt.VelocitySeries(fields, times)
+        u = field(noise(grid, 9), grid, "float64", device)
+        transport = pt.Splitting(pt.AdvectionOp(series, "heun"), pt.RemeshOp(u))
+        swarm = pt.ParticleSet(grid, [grid.origin], dtype="float64", device=device)
+        tracers = pt.Tracers(swarm, series)
+        for each in (transport, tracers):
+            each.run(1.2, 0.3)
+        results.append((u.get(), swarm.positions.get()))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    transport.time = tracers.time = -0.1
+    for each in (transport, tracers):
+        with pytest.raises(
+            ValueError, match=r"^time must be within .*, 0 to 1e\+12, not from -0.1"
+        ):
+            each.step(0.2)
+
+
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_steps_end_at_the_last_time_and_not_beyond(device):
     grid = box(16, 12)
     series = series_on(grid, "float32", device, lambda grid, k: 0.1 * wave(grid, k))

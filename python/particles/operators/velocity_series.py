@@ -130,7 +130,8 @@ class VelocitySeries(Fixed):
         :meta private:
         """
         begin, end = self.times[0], self.times[-1]
-        rounded = 1e-9 * (end - begin)
+        present = max(abs(first), abs(last), self.times[1] - begin)
+        rounded = 1e-9 * min(end - begin, present)  # as in the core
         if min(first, last) < begin - rounded or max(first, last) > end + rounded:
             raise ValueError(
                 f"time must be within the velocity's, {begin:g} to {end:g}, "
