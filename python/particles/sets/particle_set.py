@@ -1112,8 +1112,9 @@ class ParticleSet(Named):
         reflect particles, but do not change velocities that are attributes. Particles beyond an
         open end are removed, or refused before anything changes, as `leaving` says. What integers
         are set to is truncated; beyond their range it becomes the nearest number in it, and NaN 0.
-        Integers beyond 2**53, or 2**24 where it computes in float32, are refused: the formula
-        would round them. To know this, the call waits for the device where it reads such integers.
+        Integers beyond 2**53, or 2**24 where it computes in float32, are refused where the formula
+        reads them, as it would round them; results beyond that are rounded. To know this, the call
+        waits for the device where it reads such integers.
 
         Examples
         --------
