@@ -59,14 +59,20 @@ std::unique_ptr<Queue> Context::open_queue() const {
 
 std::shared_ptr<_cl_program> Context::build(const std::string& source, const std::string& options) {
   check_process();
-  return programs_.get(source, options);
+  return programs_.get(std::vector<ProgramPart>{{source, options}});
 }
 
 Kernel Context::kernel(const std::string& source, const std::string& options,
                        const std::string& name) {
+  return kernel(std::vector<ProgramPart>{{source, options}}, name);
+}
+
+Kernel Context::kernel(std::vector<ProgramPart> parts, const std::string& name) {
   if (is_dry()) return {};
-  const auto program =
-      build(source, arguments_are_checked() ? options + " -cl-kernel-arg-info" : options);
+  check_process();
+  if (arguments_are_checked())
+    for (ProgramPart& part : parts) part.options += " -cl-kernel-arg-info";
+  const auto program = programs_.get(std::move(parts));
   cl_int code = CL_SUCCESS;
   const cl_kernel made = cl().clCreateKernel(program.get(), name.c_str(), &code);
   check(code, "clCreateKernel", device_.name, "kernel " + name);

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/device.hpp"
 #include "runtime/handle.hpp"
@@ -44,6 +45,8 @@ class Context {
   // A kernel of the program made of `source` with `options`; built at first need, then taken from
   // memory or disk.
   Kernel kernel(const std::string& source, const std::string& options, const std::string& name);
+  // The same of parts that are compiled each for itself, and linked.
+  Kernel kernel(std::vector<ProgramPart> parts, const std::string& name);
   const ProgramCache& programs() const { return programs_; }
 
   // Throws DeviceError in a process forked from the one that opened the context (the driver's

@@ -24,6 +24,8 @@ namespace particles {
   X(clCreateProgramWithSource)        \
   X(clCreateProgramWithBinary)        \
   X(clBuildProgram)                   \
+  X(clCompileProgram)                 \
+  X(clLinkProgram)                    \
   X(clGetProgramInfo)                 \
   X(clGetProgramBuildInfo)            \
   X(clReleaseProgram)                 \

@@ -77,17 +77,18 @@ std::string binary_of(cl_program program, const Device& device) {
 ProgramCache::ProgramCache(const Device& device, cl_context context, std::string folder)
     : device_(device), context_(context), folder_(std::move(folder)) {}
 
-std::shared_ptr<_cl_program> ProgramCache::get(const std::string& source,
-                                               const std::string& options) {
+std::shared_ptr<_cl_program> ProgramCache::get(std::vector<ProgramPart> parts) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const std::string full_options = all_options(options);
-  const std::string program_key = key(source, full_options);
+  for (ProgramPart& part : parts) part.options = all_options(part.options);
+  const std::string program_key = key(parts);
   const auto known = programs_.find(program_key);
   std::shared_ptr<_cl_program> program = known == programs_.end() ? nullptr : known->second.lock();
   if (!program) {
-    program = load(program_key, full_options);
+    program = load(program_key, parts.front().options);
     if (!program) {
-      program = compile(source, full_options);
+      program = make(parts);
+      ++compiled_;
+      ++compiled_in_process;
       save(program_key, program.get());
     }
     programs_[program_key] = program;
@@ -112,48 +113,97 @@ int64_t ProgramCache::held() const {
                        [](const auto& entry) { return !entry.second.expired(); });
 }
 
-// Each part is preceded by its length, so that no two lists of parts give the same text.
-std::string ProgramCache::key(const std::string& source, const std::string& options) const {
+// Each text is preceded by its length, so that no two lists of them give the same.
+std::string ProgramCache::key(const std::vector<ProgramPart>& parts) const {
   std::string text;
-  for (const std::string& part :
+  const auto add = [&](const std::string& more) {
+    text += std::to_string(more.size()) + ":" + more;
+  };
+  for (const std::string& more :
        {std::string(kFormat), std::string(PARTICLES_VERSION), device_.platform_name,
-        device_.platform_version, device_.name, device_.version, device_.driver, options, source}) {
-    text += std::to_string(part.size()) + ":" + part;
+        device_.platform_version, device_.name, device_.version, device_.driver})
+    add(more);
+  for (const ProgramPart& part : parts) {
+    add(part.options);
+    add(part.source);
   }
   return sha256(text);
 }
 
-std::shared_ptr<_cl_program> ProgramCache::compile(const std::string& source,
-                                                   const std::string& options) {
-  if (!device_.reads_header()) return compile_text(source, options);
+// What is linked is built as a binary: drivers take options that hold while a program runs, such as
+// that the faintest numbers are zero, from a build alone.
+std::shared_ptr<_cl_program> ProgramCache::make(const std::vector<ProgramPart>& parts) {
+  if (parts.size() == 1) return compile(parts.front(), true);
+  std::vector<std::shared_ptr<_cl_program>> objects;
+  for (const ProgramPart& part : parts) objects.push_back(compile(part, false));
+  return of_binary(binary_of(link(objects).get(), device_), parts.front().options);
+}
+
+std::shared_ptr<_cl_program> ProgramCache::compile(const ProgramPart& part, bool is_whole) {
+  if (!device_.reads_header()) return compile_text(part, is_whole);
   try {
-    return compile_text(kernel_source("common/functions.cl") + source, options + kOwnFunctions);
+    return compile_text(
+        {kernel_source("common/functions.cl") + part.source, part.options + kOwnFunctions},
+        is_whole);
   } catch (const BuildError&) {
-    auto program = compile_text(source, options);
+    auto program = compile_text(part, is_whole);
     ++read_header_;
     return program;
   }
 }
 
-std::shared_ptr<_cl_program> ProgramCache::compile_text(const std::string& text,
-                                                        const std::string& options) {
-  const char* begin = text.c_str();
-  const size_t length = text.size();
+std::shared_ptr<_cl_program> ProgramCache::compile_text(const ProgramPart& part, bool is_whole) {
+  const char* begin = part.source.c_str();
+  const size_t length = part.source.size();
   cl_int code = CL_SUCCESS;
   const cl_program made = cl().clCreateProgramWithSource(context_, 1, &begin, &length, &code);
   check(code, "clCreateProgramWithSource", device_.name);
   const auto program = own(made);
-  code = build(program.get(), device_.id, options);
-  if (code == CL_BUILD_PROGRAM_FAILURE) {
-    const std::string log = build_log(program.get(), device_);
-    throw BuildError("clBuildProgram failed with CL_BUILD_PROGRAM_FAILURE (-11) on " +
-                         device_.name + ", options '" + options + "'; the compiler wrote:\n" + log,
+  code = is_whole ? build(made, device_.id, part.options)
+                  : cl().clCompileProgram(made, 1, &device_.id, part.options.c_str(), 0, nullptr,
+                                          nullptr, nullptr, nullptr);
+  check_built(code, is_whole ? "clBuildProgram" : "clCompileProgram", made, part.options);
+  return program;
+}
+
+std::shared_ptr<_cl_program> ProgramCache::link(
+    const std::vector<std::shared_ptr<_cl_program>>& objects) {
+  std::vector<cl_program> programs;
+  for (const auto& object : objects) programs.push_back(object.get());
+  cl_int code = CL_SUCCESS;
+  const cl_program made =
+      cl().clLinkProgram(context_, 1, &device_.id, "", static_cast<cl_uint>(programs.size()),
+                         programs.data(), nullptr, nullptr, &code);
+  const auto program = made ? own(made) : nullptr;
+  check_built(code, "clLinkProgram", made, "");
+  return program;
+}
+
+std::shared_ptr<_cl_program> ProgramCache::of_binary(const std::string& binary,
+                                                     const std::string& options) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  const size_t length = binary.size();
+  cl_int code = CL_SUCCESS;
+  const cl_program made =
+      cl().clCreateProgramWithBinary(context_, 1, &device_.id, &length, &bytes, nullptr, &code);
+  check(code, "clCreateProgramWithBinary", device_.name);
+  const auto program = own(made);
+  check_built(build(made, device_.id, options), "clBuildProgram", made, options);
+  return program;
+}
+
+void ProgramCache::check_built(cl_int code, const char* call, cl_program program,
+                               const std::string& options) const {
+  const std::string told = "options '" + options + "'";
+  if (program && (code == CL_BUILD_PROGRAM_FAILURE || code == CL_COMPILE_PROGRAM_FAILURE ||
+                  code == CL_LINK_PROGRAM_FAILURE)) {
+    const std::string log = build_log(program, device_);
+    throw BuildError(std::string(call) + " failed with " + code_name(code) + " (" +
+                         std::to_string(code) + ") on " + device_.name + ", " + told +
+                         "; the compiler wrote:\n" + log,
                      log);
   }
-  check(code, "clBuildProgram", device_.name, "options '" + options + "'");
-  ++compiled_;
-  ++compiled_in_process;
-  return program;
+  check(code, call, device_.name, told);
 }
 
 std::shared_ptr<_cl_program> ProgramCache::load(const std::string& key,
@@ -161,16 +211,13 @@ std::shared_ptr<_cl_program> ProgramCache::load(const std::string& key,
   if (folder_.empty()) return nullptr;
   const auto binary = read_program_file(folder_, key);
   if (!binary) return nullptr;
-  const auto* bytes = reinterpret_cast<const unsigned char*>(binary->data());
-  const size_t length = binary->size();
-  cl_int code = CL_SUCCESS;
-  const cl_program made =
-      cl().clCreateProgramWithBinary(context_, 1, &device_.id, &length, &bytes, nullptr, &code);
-  if (code != CL_SUCCESS) return nullptr;
-  auto program = own(made);
-  if (build(made, device_.id, options) != CL_SUCCESS) return nullptr;
-  ++loaded_;
-  return program;
+  try {
+    auto program = of_binary(*binary, options);
+    ++loaded_;
+    return program;
+  } catch (const DeviceError&) {
+    return nullptr;  // it is built from source
+  }
 }
 
 void ProgramCache::save(const std::string& key, cl_program program) const {

@@ -10,18 +10,25 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "runtime/device.hpp"
 
 namespace particles {
+
+// A text, and what the compiler is told.
+struct ProgramPart {
+  std::string source, options;
+};
 
 class ProgramCache {
  public:
   // `folder` empty: memory only.
   ProgramCache(const Device& device, cl_context context, std::string folder);
 
-  // The built program; throws BuildError with the compiler's log.
-  std::shared_ptr<_cl_program> get(const std::string& source, const std::string& options);
+  // The built program; throws BuildError with the compiler's log. Several parts are compiled each
+  // for itself, and linked.
+  std::shared_ptr<_cl_program> get(std::vector<ProgramPart> parts);
 
   int64_t compiled() const { return compiled_; }  // programs built from source
   static int64_t compiled_by_all();               // the same of the whole process
@@ -32,9 +39,14 @@ class ProgramCache {
   const std::string& folder() const { return folder_; }
 
  private:
-  std::string key(const std::string& source, const std::string& options) const;
-  std::shared_ptr<_cl_program> compile(const std::string& source, const std::string& options);
-  std::shared_ptr<_cl_program> compile_text(const std::string& text, const std::string& options);
+  std::string key(const std::vector<ProgramPart>& parts) const;
+  std::shared_ptr<_cl_program> make(const std::vector<ProgramPart>& parts);
+  std::shared_ptr<_cl_program> compile(const ProgramPart& part, bool is_whole);
+  std::shared_ptr<_cl_program> compile_text(const ProgramPart& part, bool is_whole);
+  std::shared_ptr<_cl_program> link(const std::vector<std::shared_ptr<_cl_program>>& objects);
+  std::shared_ptr<_cl_program> of_binary(const std::string& binary, const std::string& options);
+  void check_built(cl_int code, const char* call, cl_program program,
+                   const std::string& options) const;
   std::shared_ptr<_cl_program> load(const std::string& key, const std::string& options);
   void save(const std::string& key, cl_program program) const;
   void note_use(const std::shared_ptr<_cl_program>& program);

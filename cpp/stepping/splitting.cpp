@@ -39,9 +39,11 @@ void Splitting::make_sweeps() {
   const auto& flow = advection_->shared_flow();
   if (const auto plan = plan_chain(*flow, remesh_->fields(), remesh_->kernel(), forms)) {
     chain_.emplace(flow, *plan, remesh_->fields(), remesh_->kernel());
-    if (!chain_->has_ends()) return;
-    reach_.emplace(advection_, remesh_->kernel(), first);
-    for (int axis = 0; axis < ndim_; axis++) reach_->choose_for_chain(axis);
+    for (int axis = 0; axis < ndim_; axis++) {
+      if (!chain_->has_ends(axis)) continue;
+      if (!reach_) reach_.emplace(advection_, remesh_->kernel(), first);
+      reach_->choose_for_chain(axis);
+    }
     return;
   }
   reach_.emplace(advection_, remesh_->kernel(), first);
@@ -194,7 +196,8 @@ void Splitting::enqueue(int axis, const Interval& interval, const Leads& leads) 
 void Splitting::enqueue_piece(int axis, const Interval& interval, const Leads& leads) {
   sweeps_done_++;
   if (chain_) {
-    chain_->add(axis, interval, reach_ ? reach_->of(axis, interval).cells : 0);
+    const double cells = chain_->has_ends(axis) ? reach_->of(axis, interval).cells : 0;
+    chain_->add(axis, interval, cells);
     return;
   }
   Sweep& sweep = *sweeps_[axis];

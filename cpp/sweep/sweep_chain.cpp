@@ -20,7 +20,7 @@ constexpr int kPlanesEach = 2;
 
 // Of a launch, which ends within milliseconds.
 constexpr size_t kSweepsAtMost = 256;
-constexpr size_t kLinkNumbers = 9;
+constexpr size_t kLinkNumbers = 10;
 // Distances in nodes are of two numbers of a link, as not all are numbers of float32.
 constexpr int64_t kOfFirstNumber = 1 << 12;
 // Counters are in cache lines of their own.
@@ -78,7 +78,7 @@ std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
     const bool flows_in = lines.ends.low == Boundary::inflow || lines.ends.high == Boundary::inflow;
     const bool fills_lanes = lines.lanes > 1 || motion.grid().ndim == 1;
     if (flows_in || lines.segmented() || !fills_lanes ||
-        options_of(lines, motion) != options_of(axis == 0 ? lines : plan.axes[0], flow.kind(0)))
+        lines.lanes != (axis == 0 ? lines : plan.axes[0]).lanes)
       return std::nullopt;
     items = std::min(items, lines.jobs());
     plan.axes.push_back(lines);
@@ -104,21 +104,16 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
     slot.jobs = std::make_unique<Buffer>(context, (1 + plan.work_items) * kCounterBytes,
                                          "a chain of sweeps");
   }
+  std::vector<std::string> kinds;
   for (const LinePlan& lines : plan.axes) {
     const Motion& motion = flow_->kind(lines.axes.row);
-    axes_.push_back({lines, MotionCopy(context, motion, lines), motion, motion});
+    const std::string options = options_of(lines, motion);
+    const auto known = std::find(kinds.begin(), kinds.end(), options);
+    const auto number = static_cast<int>(known - kinds.begin());
+    if (known == kinds.end()) kinds.push_back(options);
+    axes_.push_back({lines, number, MotionCopy(context, motion, lines), motion, motion});
   }
-  const Motion& motion = flow_->kind(0);
-  auto files = motion.generated_files();
-  files["generated/weights.cl"] = kernel.source;
-  if (motion.is_formula())
-    files["generated/velocity_formula.cl"] = formula_along_any_axis(flow_->velocity().formulas);
-  files["generated/swept_fields.cl"] = fields_source(components_.size());
-  kernel_ = context->kernel(kernel_source("sweep/" + kind_.kernel + ".cl", files),
-                            kernel_options(context->device(), stored) + kFaintestAreZero +
-                                options_of(last, motion) + kind_.options_for(last) +
-                                " -DCHAINED=1 -DAXES=" + std::to_string(axes_.size()),
-                            kind_.kernel + "_chain");
+  kernel_ = context->kernel(program(kinds, kernel), kind_.kernel + "_chain");
   if (has_ends() && kind_.adds_up)
     for (const Axis& axis : axes_)
       crossed_.push_back(std::make_unique<Crossings>(context, axis.plan.jobs(), components_.size(),
@@ -126,11 +121,39 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
   by_planes_ = axes_.size() == 3 && plan.axes[0].nodes >= kPlanesEach * plan.work_items;
   range_.global[0] = static_cast<size_t>(plan.work_items);
   range_.local = {1, 1, 1};
-  const size_t moved = 2 * components_.size() * size_of(stored);
-  bytes_each_ = (motion.bytes() + static_cast<double>(moved)) * motion.grid().points();
 }
 
-bool SweepChain::has_ends() const { return !axes_.front().plan.ends.periodic(); }
+// Of each kind of lines, that has these options.
+std::vector<ProgramPart> SweepChain::program(const std::vector<std::string>& kinds,
+                                             const RemeshingKernel& kernel) const {
+  const Motion& motion = flow_->kind(0);
+  auto files = motion.generated_files();
+  files["generated/weights.cl"] = kernel.source;
+  if (motion.is_formula())
+    files["generated/velocity_formula.cl"] = formula_along_any_axis(flow_->velocity().formulas);
+  files["generated/swept_fields.cl"] = fields_source(components_.size());
+  const std::string source = kernel_source("sweep/" + kind_.kernel + ".cl", files);
+  const auto option = [](const std::string& name, size_t value) {
+    return " -D" + name + "=" + std::to_string(value);
+  };
+  const std::string options =
+      kernel_options(flow_->context()->device(), components_.front()->dtype()) + kFaintestAreZero +
+      kind_.options_for(axes_.front().plan) + option("CHAINED", 1) + option("AXES", axes_.size()) +
+      option("KINDS", kinds.size()) + option("HAS_ENDS", has_ends() ? 1 : 0);
+  std::vector<ProgramPart> parts;
+  for (const std::string& own : kinds)
+    parts.push_back({source, options + own + option("KIND", parts.size())});
+  return parts;
+}
+
+bool SweepChain::has_ends(int axis) const {
+  return !axes_.at(static_cast<size_t>(axis)).plan.ends.periodic();
+}
+
+bool SweepChain::has_ends() const {
+  return std::any_of(axes_.begin(), axes_.end(),
+                     [](const Axis& axis) { return !axis.plan.ends.periodic(); });
+}
 
 std::vector<std::array<double, 2>> SweepChain::crossed(int axis) const {
   if (crossed_.empty()) return std::vector<std::array<double, 2>>(components_.size());
@@ -148,11 +171,14 @@ void SweepChain::add(int axis, const Interval& interval, double greatest_move) {
   const auto numbers = own.motion.numbers(kind_.push_of(interval));
   links_.push_back(axis);
   links_.insert(links_.end(), numbers.begin(), numbers.end());
-  const int64_t reach = has_ends() ? kind_.reach_of(greatest_move) : 0;
+  const int64_t reach = has_ends(axis) ? kind_.reach_of(greatest_move) : 0;
   const int64_t within = reach < 0 ? own.plan.nodes : reach;
   links_.push_back(static_cast<double>(within / kOfFirstNumber));
   links_.push_back(static_cast<double>(within % kOfFirstNumber));
+  links_.push_back(own.kind);
   links_.push_back(0);
+  const size_t moved = 2 * components_.size() * size_of(components_.front()->dtype());
+  bytes_ += (own.motion.bytes() + static_cast<double>(moved)) * own.motion.grid().points();
 }
 
 // A velocity does not change between the sweeps of a launch, but a series goes on.
@@ -207,11 +233,11 @@ void SweepChain::launch() {
     launch.buffer({"crossed", static_cast<int>(k)}, crossed_[k]->buffer());
   launch.int32("sweeps", static_cast<int64_t>(links_.size() / kLinkNumbers));
   axes_.front().motion.add_parameters(launch);
-  const double sweeps = static_cast<double>(links_.size()) / kLinkNumbers;
-  slot.ended = queue.launch(launch.range(range_).traffic(sweeps * bytes_each_));
+  slot.ended = queue.launch(launch.range(range_).traffic(bytes_));
   for (const auto& component : components_) component->touch();
   for (Axis& axis : axes_) axis.is_used = false;
   links_.clear();
+  bytes_ = 0;
 }
 
 }  // namespace particles

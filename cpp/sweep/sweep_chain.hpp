@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "motion/flow.hpp"
@@ -15,13 +16,13 @@ namespace particles {
 
 // How lines are worked on where a launch does a chain of sweeps.
 struct ChainPlan {
-  std::vector<LinePlan> axes;  // one lane plan for all; lines along the last are moved
+  std::vector<LinePlan> axes;  // with as many lanes; lines along the last are moved
   int work_items = 1;
 };
 
-// None where each sweep needs a launch of its own: on a GPU, where something comes in through ends
-// or the axes have different ones, where lines must be cut or are many enough for all cores, where
-// vectors cannot be filled, and where a form has been chosen.
+// None where each sweep needs a launch of its own: on a GPU, where something comes in through ends,
+// where lines must be cut or are many enough for all cores, where vectors cannot be filled, and
+// where a form has been chosen.
 std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
                                     const RemeshingKernel& kernel, const std::vector<Form>& forms);
 
@@ -39,8 +40,8 @@ class SweepChain {
   // Enqueues all that have been added.
   void launch();
 
-  // Whether lines have ends. `greatest_move` above is needed then.
-  bool has_ends() const;
+  // Whether lines along an axis have ends. `greatest_move` above is needed then.
+  bool has_ends(int axis) const;
 
   // Waits. What has left through the low and the high end of lines along an axis so far, of each
   // component of all fields.
@@ -56,11 +57,15 @@ class SweepChain {
   // What moves particles along an axis, where it is read.
   struct Axis {
     LinePlan plan;
+    int kind;  // of its lines: those of one are swept by the same function
     MotionCopy copy;
     Motion original, motion;
     bool is_used = false;  // by a sweep that has been added
   };
 
+  bool has_ends() const;
+  std::vector<ProgramPart> program(const std::vector<std::string>& kinds,
+                                   const RemeshingKernel& kernel) const;
   void aim(Axis& axis, const Motion& motion);
   void write_links(const Slot& slot) const;
 
@@ -73,8 +78,8 @@ class SweepChain {
   Kernel kernel_;
   Range range_;
   bool by_planes_ = false;     // sweeps along axes 1 and 2 are done plane by plane
-  double bytes_each_ = 0;      // that a sweep moves
   std::vector<double> links_;  // numbers of all sweeps that have been added
+  double bytes_ = 0;           // that they move
   std::array<Slot, 4> slots_;
   size_t slot_ = 0;  // the next one
 };

@@ -17,10 +17,15 @@
  * whoever does it, so all bits are the same.
  *
  * Lines along the last axis are moved, a tile at a time, to where they lie side by side, and back:
- * one text sweeps along all axes. What moves particles lies side by side for good.
+ * one text sweeps along all axes whose lines are of one kind. What moves particles lies side by
+ * side for good. Other kinds, with other ends, are swept by functions of other objects, each of
+ * this text with its own options, which are linked with the one that has the kernel.
  *
- * CHAINED  1: a launch does a chain of sweeps; else one
- * AXES     of the grid */
+ * CHAINED   1: a launch does a chain of sweeps; else one
+ * AXES      of the grid
+ * KINDS     of lines along them
+ * KIND      of lines that this object sweeps; 0: it has the kernel as well
+ * HAS_ENDS  1: lines of some kind have ends */
 #include "common/common.cl"
 #include "common/transpose.cl"
 #include "generated/swept_fields.cl"
@@ -38,16 +43,26 @@
 #ifndef AXES
 #define AXES 1
 #endif
+#ifndef KINDS
+#define KINDS 1
+#endif
+#ifndef KIND
+#define KIND 0
+#endif
+#ifndef HAS_ENDS
+#define HAS_ENDS BOUNDED
+#endif
 
 #if CHAINED
 
 /* Of each sweep: its axis, the scale and the shift of its motion, three shares of the later level,
- * or times of a formula, how far it looks along lines with ends, in two numbers, and whether the
- * next one is of the same pass. */
+ * or times of a formula, how far it looks along lines with ends, in two numbers, of which kind its
+ * lines are, and whether the next one is of the same pass. */
 #define REACH 6
 #define OF_FIRST_NUMBER 4096 /* as sweep_chain.cpp has it */
-#define GOES_ON 8
-#define LINK_NUMBERS 9
+#define KIND_OF_LINES 8
+#define GOES_ON 9
+#define LINK_NUMBERS 10
 
 #if MOTION == FORMULA
 
@@ -96,7 +111,7 @@ typedef struct {
 #endif
 
 /* What crosses the ends of lines is counted for each axis and tile: whoever sweeps it. */
-#if BOUNDED && !FOLLOWS_BACK
+#if HAS_ENDS && !FOLLOWS_BACK
 #define CROSSED_OF_AXIS(axis) __global V *crossed##axis,
 #define POINTER_OF_AXIS(axis) crossed##axis,
 #define CROSSED_PARAMETERS OF_AXES(CROSSED_OF_AXIS)
@@ -139,22 +154,16 @@ typedef struct {
   Strides at_home;
 } Chain;
 
-#define DECLARE_CHAIN                          \
-  Swept f;                                     \
-  Chain chain = {links,                        \
-                 jobs,                         \
-                 {points0, points1, points2},  \
-                 {stride0, stride1, stride2},  \
-                 {OF_AXES(KNOWN_OF_AXIS)},     \
-                 FIELD_POINTERS,               \
-                 KEPT_POINTERS,                \
-                 CROSSED_POINTERS,             \
-                 sweeps};                      \
-  Ends ends = {0};                             \
-  f.ends = &ends;                              \
-  Motion held_motion, *const m = &held_motion; \
-  const int meets_ends = 1;                    \
-  BEGIN_MOTION;                                \
+#define DECLARE_CHAIN                         \
+  Chain chain = {links,                       \
+                 jobs,                        \
+                 {points0, points1, points2}, \
+                 {stride0, stride1, stride2}, \
+                 {OF_AXES(KNOWN_OF_AXIS)},    \
+                 FIELD_POINTERS,              \
+                 KEPT_POINTERS,               \
+                 CROSSED_POINTERS,            \
+                 sweeps};                     \
   begin_chain(&chain)
 
 INLINE int whole_vectors(const int n) { return (n + LANES - 1) / LANES * LANES; }
@@ -368,21 +377,52 @@ INLINE void fetch_tiles(const Chain* c, const int n, const int from, const int t
   }
 }
 
-/* For all sweeps of a job does what `prepare` says, and what `act` says for each of its tiles. */
-#define DO_JOB(c, f, job, prepare, act)                                          \
-  for (int sweep = (c)->begin; sweep < (c)->end; sweep++) {                      \
-    aim_at_sweep(c, f, m, sweep FORMULA_ARGUMENTS);                              \
-    prepare;                                                                     \
-    const int each = (c)->by_planes ? (c)->across : 1;                           \
-    const int unit = job * (c)->each;                                            \
-    const int from = each * unit, to = each * min(unit + (c)->each, (c)->units); \
-    if (sweep == (c)->begin) fetch_tiles(c, (f)->n, from, to);                   \
-    for (int number = from; number < to; number++) {                             \
-      aim_at_tile(c, f, number);                                                 \
-      aim_motion(MOTION_ARGUMENT, &(f)->tile, &(f)->tile, (f)->n, (f)->reach);   \
-      act;                                                                       \
-      move_back(c, f);                                                           \
-    }                                                                            \
+/* What of a sweep belongs to a job: a function for each kind of lines, which is SWEEP_JOB here. */
+#define SWEEP_JOB JOIN(sweep_job_, KIND)
+#define JOB_PARAMETERS Chain *c, const int sweep, const int job FORMULA_PARAMETERS
+#define JOB_ARGUMENTS c, sweep, job FORMULA_ARGUMENTS
+#if KIND == 0
+INLINE void sweep_job_0(JOB_PARAMETERS);
+#endif
+void sweep_job_1(JOB_PARAMETERS);
+void sweep_job_2(JOB_PARAMETERS);
+
+#define DECLARE_SWEPT                          \
+  Swept f;                                     \
+  Ends ends = {0};                             \
+  f.ends = &ends;                              \
+  Motion held_motion, *const m = &held_motion; \
+  const int meets_ends = 1;                    \
+  BEGIN_MOTION;                                \
+  aim_at_sweep(c, &f, m, sweep FORMULA_ARGUMENTS)
+
+/* Does what `act` says for each tile of a job. */
+#define FOR_TILES(f, act)                                                    \
+  const int each = c->by_planes ? c->across : 1, unit = job * c->each;       \
+  const int from = each * unit, to = each * min(unit + c->each, c->units);   \
+  if (sweep == c->begin) fetch_tiles(c, (f)->n, from, to);                   \
+  for (int number = from; number < to; number++) {                           \
+    aim_at_tile(c, f, number);                                               \
+    aim_motion(MOTION_ARGUMENT, &(f)->tile, &(f)->tile, (f)->n, (f)->reach); \
+    act;                                                                     \
+    move_back(c, f);                                                         \
   }
+
+#if KIND == 0
+
+INLINE void do_jobs(Chain* c FORMULA_PARAMETERS) {
+  int job;
+  while (take_job(c, &job)) {
+    for (int sweep = c->begin; sweep < c->end; sweep++) {
+      const int kind = (int)link_of(c, sweep)[KIND_OF_LINES];
+      if (kind == 0) sweep_job_0(JOB_ARGUMENTS);
+      if (KINDS > 1 && kind == 1) sweep_job_1(JOB_ARGUMENTS);
+      if (KINDS > 2 && kind == 2) sweep_job_2(JOB_ARGUMENTS);
+    }
+    end_job(c);
+  }
+}
+
+#endif
 
 #endif

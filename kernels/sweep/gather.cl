@@ -244,16 +244,19 @@ INLINE void gather_tile(MOTION_STATE, const SavedLines* h) {
 
 #if CHAINED
 
-KERNEL void gather_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
-  DECLARE_CHAIN;
+void SWEEP_JOB(JOB_PARAMETERS) {
+  DECLARE_SWEPT;
   DECLARE_ROWS(rows, COMPONENTS * ROWS_SAVED);
   SavedLines saved = begin_saved_lines(&f, rows);
-  int job;
-  while (take_job(&chain, &job)) {
-    DO_JOB(&chain, &f, job, , save_lines(&saved); gather_tile(MOTION_ARGUMENT, &saved))
-    end_job(&chain);
-  }
+  FOR_TILES(&f, save_lines(&saved); gather_tile(MOTION_ARGUMENT, &saved))
 }
+
+#if KIND == 0
+KERNEL void gather_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
+  DECLARE_CHAIN;
+  do_jobs(&chain FORMULA_ARGUMENTS);
+}
+#endif
 
 #else
 

@@ -250,19 +250,22 @@ INLINE void store(const Sums* sums, const Swept* f) {
 
 #if CHAINED
 
-KERNEL void sweep_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
-  DECLARE_CHAIN;
+void SWEEP_JOB(JOB_PARAMETERS) {
+  DECLARE_SWEPT;
   Sums sums[LINE_SUMS];
   Window windows[LINE_SUMS];
   DECLARE_ROWS(rows, LINE_SUMS * PRIVATE_ROWS);
-  int job;
-  while (take_job(&chain, &job)) {
-    DO_JOB(&chain, &f, job, begin_sums(sums, rows, f.n, f.n, f.strides.row),
-           push_and_remesh(MOTION_ARGUMENT, sums, windows, &f);
-           store(sums, &f); if (BOUNDED) settle(f.ends))
-    end_job(&chain);
-  }
+  begin_sums(sums, rows, f.n, f.n, f.strides.row);
+  FOR_TILES(&f, push_and_remesh(MOTION_ARGUMENT, sums, windows, &f); store(sums, &f);
+            if (BOUNDED) settle(f.ends))
 }
+
+#if KIND == 0
+KERNEL void sweep_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
+  DECLARE_CHAIN;
+  do_jobs(&chain FORMULA_ARGUMENTS);
+}
+#endif
 
 #else
 

@@ -66,18 +66,18 @@ def test_a_chain_has_the_bits_of_launches_for_each_sweep(data, order):
     np.testing.assert_array_equal(case.run(start, None)[0], case.run(start, "private")[0])
 
 
-ALIKE = ["wall", "outflow", ("wall", "outflow"), ("outflow", "wall")]
-"""Ends that lines of a chain may have, along all axes."""
+ENDS = ["periodic", "wall", "outflow", ("wall", "outflow"), ("outflow", "wall")]
+"""Ends that lines of a chain may have, along each axis."""
 
 
 @pytest.mark.sampled
 @settings(few, max_examples=8)
-@given(data=st.data(), ends=st.sampled_from(ALIKE))
+@given(data=st.data(), ends=st.tuples(*[st.sampled_from(ENDS)] * 3))
 def test_a_chain_of_lines_with_ends_has_them_too(data, ends):
     """And counts as much mass that crosses them."""
     device = pt.default_device()
     case, start = drawn(data.draw, device, has_ends=False, order=2)
-    case = case.on(boundary=[ends] * case.grid.ndim, velocities=case.velocities)
+    case = case.on(boundary=ends[: case.grid.ndim], velocities=case.velocities)
     case = replace(case, dt=duration(case.grid, case.coarse, case.velocities))
     (found, left), (expected, left_before) = case.run(start, None), case.run(start, "private")
     np.testing.assert_array_equal(found, expected)
@@ -95,10 +95,9 @@ def test_what_is_chained(device):
     assert is_chained(transport_of(u, pt.Velocity(grid, ["y", "x"])))
     large = box(256, 257)
     assert not is_chained(transport_of(pt.Field(large, device=device), swirl(large, device)))
-    for first, last in [("wall", "wall"), ("outflow", "outflow"), ("wall", "periodic")]:
-        bounded = pt.Grid((20, 31), boundary=[first, last])
-        transport = transport_of(pt.Field(bounded, device=device), swirl(bounded, device))
-        assert is_chained(transport) == (first == last)
+    for boundary in [("wall", "wall"), ("wall", "periodic"), (("outflow", "wall"), "outflow")]:
+        bounded = pt.Grid((20, 31), boundary=boundary)
+        assert is_chained(transport_of(pt.Field(bounded, device=device), swirl(bounded, device)))
     open_at_one = pt.Grid((20, 31), boundary=("inflow", "wall"))
     remesh = pt.RemeshOp(pt.Field(open_at_one, device=device), inflow=0.5)
     assert not is_chained(pt.Splitting(pt.AdvectionOp(swirl(open_at_one, device)), remesh))
@@ -162,7 +161,9 @@ def test_steps_that_each_have_their_own_velocity_are_chained(device):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("ends", ["periodic", "outflow"])
+@pytest.mark.parametrize(
+    "ends", [["periodic"] * 3, ["outflow"] * 3, ["periodic", "wall", "outflow"]], ids=str
+)
 @pytest.mark.parametrize("shape", [(37,), (19, 24), (12, 17, 21)], ids=str)
 def test_a_formula_moves_particles_of_a_chain(device, shape, ends):
     """With parameters, and the time; points are counted from an origin of their own."""
@@ -170,7 +171,7 @@ def test_a_formula_moves_particles_of_a_chain(device, shape, ends):
         shape,
         extent=[1.0, 2.0, 1.5][: len(shape)],
         origin=[0.5, -1.0, 2.0][: len(shape)],
-        boundary=[ends] * len(shape),
+        boundary=ends[: len(shape)],
     )
     names = "xyz"[: len(shape)]
     formulas = [
@@ -210,8 +211,8 @@ DIGEST = """
 import hashlib, sys
 import numpy as np, particles as pt
 digest = hashlib.sha256()
-for ends in "periodic", "outflow":
-    grid = pt.Grid((25, 26, 27), boundary=[ends] * 3)
+for ends in ["periodic"] * 3, ["outflow"] * 3, ["outflow", "periodic", "outflow"]:
+    grid = pt.Grid((25, 26, 27), boundary=ends)
     velocity, u = pt.Field(grid, 3), pt.Field(grid)
     velocity[...] = lambda x, y, z: (np.sin(6 * y), np.cos(6 * z) / 2, np.sin(6 * x))
     u[...] = lambda x, y, z: x * y + z
