@@ -154,18 +154,6 @@ typedef struct {
   Strides at_home;
 } Chain;
 
-#define DECLARE_CHAIN                         \
-  Chain chain = {links,                       \
-                 jobs,                        \
-                 {points0, points1, points2}, \
-                 {stride0, stride1, stride2}, \
-                 {OF_AXES(KNOWN_OF_AXIS)},    \
-                 FIELD_POINTERS,              \
-                 KEPT_POINTERS,               \
-                 CROSSED_POINTERS,            \
-                 sweeps};                     \
-  begin_chain(&chain)
-
 INLINE int whole_vectors(const int n) { return (n + LANES - 1) / LANES * LANES; }
 
 INLINE void begin_chain(Chain* c) {
@@ -422,6 +410,20 @@ INLINE void do_jobs(Chain* c FORMULA_PARAMETERS) {
     end_job(c);
   }
 }
+
+/* All that the kernel does. */
+#define SWEEP_CHAIN                           \
+  Chain chain = {links,                       \
+                 jobs,                        \
+                 {points0, points1, points2}, \
+                 {stride0, stride1, stride2}, \
+                 {OF_AXES(KNOWN_OF_AXIS)},    \
+                 FIELD_POINTERS,              \
+                 KEPT_POINTERS,               \
+                 CROSSED_POINTERS,            \
+                 sweeps};                     \
+  begin_chain(&chain);                        \
+  do_jobs(&chain FORMULA_ARGUMENTS)
 
 #endif
 

@@ -252,10 +252,7 @@ void SWEEP_JOB(JOB_PARAMETERS) {
 }
 
 #if KIND == 0
-KERNEL void gather_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
-  DECLARE_CHAIN;
-  do_jobs(&chain FORMULA_ARGUMENTS);
-}
+KERNEL void gather_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) { SWEEP_CHAIN; }
 #endif
 
 #else
