@@ -129,6 +129,14 @@ void bind_testing(py::module_& module) {
   of_programs("programs_that_read_header", &ProgramCache::read_header);
   testing.def("kernel_source", &kernel_source, py::arg("file"),
               py::arg("made") = std::map<std::string, std::string>());
+  testing.def(
+      "link",
+      [](Context& context, const std::vector<std::string>& sources, const std::string& kernel) {
+        std::vector<ProgramPart> parts;
+        for (const std::string& source : sources) parts.push_back({source, ""});
+        context.kernel(std::move(parts), kernel);
+      },
+      py::arg("context"), py::arg("sources"), py::arg("kernel"), NoGil());
   testing.def("count_not_finite", &count_not_finite, py::arg("array"), NoGil());
   testing.def(
       "exact_sum",

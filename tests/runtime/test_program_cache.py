@@ -15,6 +15,11 @@ from tests.support import child
 from tests.support.usable import usable_devices
 
 SOURCE = "__kernel void f(__global float* a) { a[0] = NUMBER; }"
+PARTS = [
+    "int number(void); __kernel void f(__global int* a) { a[0] = number(); }",
+    "int number(void) { return 7; }",
+]
+"""Of one program."""
 
 
 @pytest.fixture
@@ -65,6 +70,15 @@ core = _core.Context.open(device.info, sys.argv[2])
 core.run_self_test()
 print(testing.programs_compiled(core), testing.programs_loaded(core))
 """
+
+
+def test_parts_are_compiled_and_linked_once(device, folder):
+    for expected in [(1, 0), (0, 1)]:
+        core = _core.Context.open(device.info, str(folder))
+        testing.link(core, PARTS, "f")
+        assert (testing.programs_compiled(core), testing.programs_loaded(core)) == expected
+    with pytest.raises(pt.BuildError, match=r"(?s)clCompileProgram.*no_such_name"):
+        testing.link(core, [PARTS[0], "int number(void) { return no_such_name; }"], "f")
 
 
 def test_processes_share_a_folder(device, folder):

@@ -19,6 +19,7 @@ from tests.io.test_checkpoint import (
     through_a_channel,
     unsplit,
 )
+from tests.runtime.test_program_cache import PARTS
 from tests.runtime.test_queue import in_turns
 from tests.trust import fault_choices
 
@@ -66,6 +67,7 @@ def open_device(device, folder):
     for _ in range(2):
         core = _core.Context.open(device.info, str(folder / "programs"))
         core.run_self_test()
+        testing.link(core, PARTS, "f")
         field = pt.Field(pt.Grid(5), device=pt.Device(device.info, core))
         field.fill(2.5)
         sums.append(field.sum())

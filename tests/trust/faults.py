@@ -22,11 +22,13 @@ HERE = Path(__file__).parent
 ONCE, LATER, FROM_THEN_ON = 1, 2, 3
 ANY = "any call"
 
-NOT_AVAILABLE, NO_MEMORY, NO_RESOURCES, NO_HOST_MEMORY, NOT_BUILT = -2, -4, -5, -6, -11
+NOT_AVAILABLE, NO_MEMORY, NO_RESOURCES, NO_HOST_MEMORY = -2, -4, -5, -6
+NOT_BUILT, NOT_COMPILED = -11, -15
 CODES = {
     "clCreateBuffer": (NO_MEMORY, NO_HOST_MEMORY),
     "clCreateImage": (NO_MEMORY, NO_HOST_MEMORY),
     "clBuildProgram": (NOT_BUILT, NO_HOST_MEMORY),
+    "clCompileProgram": (NOT_COMPILED, NO_HOST_MEMORY),
 }
 
 

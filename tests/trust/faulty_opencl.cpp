@@ -158,7 +158,7 @@ struct Entry<function, Result(Arguments...)> {
 
   static Result note(Result result, Arguments... arguments) {
     const auto all = std::tie(arguments...);
-    if constexpr (begins(function, "clCreate")) {
+    if constexpr (begins(function, "clCreate") || function == number_of_clLinkProgram) {
       if (result) retain(result);
     } else if constexpr (begins(function, "clRetain")) {
       if (result == CL_SUCCESS) (retain(arguments), ...);
