@@ -34,10 +34,6 @@ std::string fma_option(const Device& device);
 // The macros that every operator kernel of a device and a real dtype is built with.
 std::string kernel_options(const Device& device, DType dtype);
 
-// Added where particles are remeshed: numbers below the smallest normal one, with which processors
-// compute several times as slowly, may be taken for 0.
-constexpr const char* kFaintestAreZero = " -cl-denorms-are-zero";
-
 // The type in OpenCL C; of float16, `half`.
 const char* opencl_name_of(DType dtype);
 // The integers of OpenCL C that are as wide as a number.

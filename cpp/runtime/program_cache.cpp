@@ -130,13 +130,14 @@ std::string ProgramCache::key(const std::vector<ProgramPart>& parts) const {
   return sha256(text);
 }
 
-// What is linked is built as a binary: drivers take options that hold while a program runs, such as
-// that the faintest numbers are zero, from a build alone.
+// What is linked is built as a binary: PoCL takes options that hold while a program runs from a
+// build alone.
 std::shared_ptr<_cl_program> ProgramCache::make(const std::vector<ProgramPart>& parts) {
+  const std::string& options = parts.front().options;
   if (parts.size() == 1) return compile(parts.front(), true);
   std::vector<std::shared_ptr<_cl_program>> objects;
   for (const ProgramPart& part : parts) objects.push_back(compile(part, false));
-  return of_binary(binary_of(link(objects).get(), device_), parts.front().options);
+  return of_binary(binary_of(link(objects, options).get(), device_), options);
 }
 
 std::shared_ptr<_cl_program> ProgramCache::compile(const ProgramPart& part, bool is_whole) {
@@ -166,16 +167,21 @@ std::shared_ptr<_cl_program> ProgramCache::compile_text(const ProgramPart& part,
   return program;
 }
 
+// Intel's linker wants to be told such options, and PoCL's refuses them.
 std::shared_ptr<_cl_program> ProgramCache::link(
-    const std::vector<std::shared_ptr<_cl_program>>& objects) {
+    const std::vector<std::shared_ptr<_cl_program>>& objects, const std::string& options) {
   std::vector<cl_program> programs;
   for (const auto& object : objects) programs.push_back(object.get());
+  const bool are_zero = options.find(kFaintestAreZero) != std::string::npos;
   cl_int code = CL_SUCCESS;
-  const cl_program made =
-      cl().clLinkProgram(context_, 1, &device_.id, "", static_cast<cl_uint>(programs.size()),
-                         programs.data(), nullptr, nullptr, &code);
+  const auto linked = [&](const char* told) {
+    return cl().clLinkProgram(context_, 1, &device_.id, told, static_cast<cl_uint>(programs.size()),
+                              programs.data(), nullptr, nullptr, &code);
+  };
+  cl_program made = linked(are_zero ? kFaintestAreZero : "");
+  if (code == CL_INVALID_LINKER_OPTIONS) made = linked("");
   const auto program = made ? own(made) : nullptr;
-  check_built(code, "clLinkProgram", made, "");
+  check_built(code, "clLinkProgram", made, options);
   return program;
 }
 

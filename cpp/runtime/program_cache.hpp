@@ -16,6 +16,10 @@
 
 namespace particles {
 
+// Told where particles are remeshed: numbers below the smallest normal one, with which processors
+// compute several times as slowly, may be taken for 0.
+constexpr const char* kFaintestAreZero = " -cl-denorms-are-zero";
+
 // A text, and what the compiler is told.
 struct ProgramPart {
   std::string source, options;
@@ -43,7 +47,8 @@ class ProgramCache {
   std::shared_ptr<_cl_program> make(const std::vector<ProgramPart>& parts);
   std::shared_ptr<_cl_program> compile(const ProgramPart& part, bool is_whole);
   std::shared_ptr<_cl_program> compile_text(const ProgramPart& part, bool is_whole);
-  std::shared_ptr<_cl_program> link(const std::vector<std::shared_ptr<_cl_program>>& objects);
+  std::shared_ptr<_cl_program> link(const std::vector<std::shared_ptr<_cl_program>>& objects,
+                                    const std::string& options);
   std::shared_ptr<_cl_program> of_binary(const std::string& binary, const std::string& options);
   void check_built(cl_int code, const char* call, cl_program program,
                    const std::string& options) const;

@@ -53,6 +53,18 @@ def test_what_is_lost_is_below_round_off_and_the_same_in_all_forms(device, dtype
         )
 
 
+def test_a_chain_of_sweeps_between_other_ends_loses_the_same(device, dtype):
+    """Its program is linked."""
+    grid = pt.Grid((40, 37), boundary=["periodic", "outflow"])
+    results = []
+    for form in (None, "private"):
+        u = field(hill(grid, dtype), grid, dtype, device)
+        advection = pt.AdvectionOp(swirl(grid, dtype, device), form=form)
+        pt.Splitting(advection, pt.RemeshOp(u, form=form)).step(0.1)
+        results.append(u.get())
+    np.testing.assert_array_equal(*results)
+
+
 @pytest.mark.parametrize("conservative", [True, False])
 def test_faint_numbers_are_kept_or_zero(device, dtype, conservative):
     """Shifted by whole cells nothing is rounded: all others stay as they are to the bit."""
