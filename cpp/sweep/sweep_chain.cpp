@@ -12,7 +12,7 @@ namespace {
 
 // More are swept faster by all cores, though each sweep wakes them.
 constexpr size_t kComponentsAtMost = 4;
-constexpr int64_t kNumbersAtMost = 1 << 16, kNumbersByFormula = 1 << 14;
+constexpr int64_t kNumbersAtMost = 1 << 16;
 // So many for each work-item: fewer are not worth waiting for one another.
 constexpr int64_t kNumbersEach = 1 << 10;
 // Where each has so many planes, little is lost when they are not a multiple.
@@ -61,12 +61,11 @@ std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
   const auto components = all_components(fields);
   const Layout& layout = components.front()->layout();
   const int64_t numbers = flow.velocity().grid.points() * static_cast<int64_t>(components.size());
-  const int64_t most = flow.velocity().is_formula() ? kNumbersByFormula : kNumbersAtMost;
   const auto lies_alike = [&](const auto& component) {
     return component->layout().padded && component->layout().stride == layout.stride;
   };
   if (!device.is_cpu() || flow.velocity().grid.neighbours ||
-      components.size() > kComponentsAtMost || numbers > most ||
+      components.size() > kComponentsAtMost || numbers > kNumbersAtMost ||
       std::any_of(forms.begin(), forms.end(), is_chosen) ||
       !std::all_of(components.begin(), components.end(), lies_alike))
     return std::nullopt;
