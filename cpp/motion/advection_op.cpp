@@ -52,16 +52,21 @@ double AdvectionOp::farthest(int axis, const Interval& interval) {
   Context& context = *flow_->context();
   const LinePlan& plan = flow_->plan(axis);
   build_farthest(axis);
-  const Motion motion = flow_->read_by_plan(axis, interval);
-  Launch launch(farthest_[axis]);
-  partial_[axis]->add_to(launch, plan.groups(context.device()));
-  plan.add_to(launch, context.device());
-  motion.add_to(launch, plan, interval);
-  const double bytes = motion.bytes() * flow_->velocity().grid.points();
-  context.queue().launch(launch.range(plan.range(context.device())).traffic(bytes));
-  const std::vector<double> most = partial_[axis]->read().front();
-  const auto& neighbours = flow_->velocity().grid.neighbours;
-  return (neighbours ? neighbours->greatest(most) : most).front();
+  const auto unknown = [](int) { return std::optional<double>(); };
+  const auto push = [&](int) {
+    const Motion motion = flow_->read_by_plan(axis, interval);
+    Launch launch(farthest_[axis]);
+    partial_[axis]->add_to(launch, plan.groups(context.device()));
+    plan.add_to(launch, context.device());
+    motion.add_to(launch, plan, interval);
+    const double bytes = motion.bytes() * flow_->velocity().grid.points();
+    context.queue().launch(launch.range(plan.range(context.device())).traffic(bytes));
+  };
+  const auto of_all = [&](int, const std::vector<double>& most) {
+    const auto& neighbours = flow_->velocity().grid.neighbours;
+    return (neighbours ? neighbours->greatest(most) : most).front();
+  };
+  return partial_[axis]->measure<double>(std::vector<int>{axis}, unknown, push, of_all).at(axis);
 }
 
 // How many cells away stages of a push look at most; of whole lines the kernel need not know.

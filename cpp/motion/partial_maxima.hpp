@@ -21,9 +21,6 @@ class PartialMaxima {
   // Adds the arguments `out` and `out_offset`, where so many work-groups leave their numbers.
   void add_to(Launch& launch, size_t groups);
 
-  // Waits, and begins anew: the greatest of each number, by launches.
-  std::vector<std::vector<double>> read();
-
   // The value of each key: `known(key)`, if it is, or what `value_of(key, greatest)` makes of the
   // numbers that `launch(key)` has found. Waits once where there is room for all launches. NaN is
   // greater than all.
@@ -55,6 +52,9 @@ class PartialMaxima {
   }
 
  private:
+  // Waits, and begins anew: the greatest of each number, by launches.
+  std::vector<std::vector<double>> read();
+
   DType dtype_;
   size_t numbers_, room_, most_;  // room_: of a launch, in numbers
   std::vector<size_t> launches_;  // their work-groups

@@ -52,7 +52,8 @@ size_t Velocity::level_at(double time) const {
 
 double Velocity::rounding_of(const Interval& interval) const {
   const double end = interval.begin + interval.duration;
-  const double present = std::max({std::abs(interval.begin), std::abs(end), times[1] - times[0]});
+  const double present = std::max(
+      {std::abs(interval.begin), std::abs(end), std::abs(times.front()), times[1] - times[0]});
   return kRounded * std::min(times.back() - times.front(), present);
 }
 

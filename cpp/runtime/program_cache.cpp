@@ -63,7 +63,7 @@ std::string binary_of(cl_program program, const Device& device) {
   ask(CL_PROGRAM_BINARY_SIZES, count * sizeof(sizes[0]), sizes.data());
 
   const auto place = std::find(devices.begin(), devices.end(), device.id);
-  if (place == devices.end()) return "";  // a driver's fault costs the file alone
+  if (place == devices.end()) return "";  // a driver's fault: nothing is kept
   const auto ours = static_cast<size_t>(place - devices.begin());
   std::string binary(sizes[ours], '\0');
   std::vector<unsigned char*> destinations(count, nullptr);

@@ -125,13 +125,6 @@ INLINE void velocity_of_tracers(const TraceFlow* f, __private const I* cell,
 #endif
 typedef FLOW_NAME flow_real;
 
-/* Elements of a field: component c of point (i0, i1, i2) lies at offset + c * component + sum of
- * i_k * stride k. */
-typedef struct {
-  __global const flow_real* at;
-  long component, stride[3];
-} Points;
-
 /* Where points around a particle are along each axis, or how far from the first of them; and the
  * sign of the component along the axis there, which images change. */
 typedef struct {
@@ -139,20 +132,26 @@ typedef struct {
   real sign[3][STENCIL];
 } Stencil;
 
+/* Elements of a field: component c of point (i0, i1, i2) lies at offset + c * component + sum of
+ * i_k * stride k. */
+typedef struct {
+  __global const flow_real* at;
+  long component, stride[3];
+  Stencil inside; /* the same for all particles that have no point beyond the ends */
+} Points;
+
 typedef struct {
   int n[3], first_plane;
   Points from, next;
-  Stencil inside; /* the same for all particles that have no point beyond the ends */
 } TraceFlow;
 
-INLINE TraceFlow with_stencil(TraceFlow f) {
+INLINE void set_stencil(Points* points) {
   FOR_OWN_AXES(a) {
     for (int j = 0; j < STENCIL; j++) {
-      f.inside.at[a][j] = j * f.from.stride[a];
-      f.inside.sign[a][j] = 1;
+      points->inside.at[a][j] = j * points->stride[a];
+      points->inside.sign[a][j] = 1;
     }
   }
-  return f;
 }
 
 #define POINTS_PARAMETERS(name)                                                           \
@@ -171,9 +170,10 @@ INLINE TraceFlow with_stencil(TraceFlow f) {
 #endif
 #define TRACE_PARAMETERS \
   const int n0, const int n1, const int n2, const int first_plane, TRACE_FIELDS
-#define DECLARE_TRACE_FLOW                                                                \
-  const TraceFlow flow_seen = {{n0, n1, n2}, first_plane, POINTS_OF(flow), LATER_POINTS}; \
-  const TraceFlow flow_at = with_stencil(flow_seen)
+#define DECLARE_TRACE_FLOW                                                        \
+  TraceFlow flow_at = {{n0, n1, n2}, first_plane, POINTS_OF(flow), LATER_POINTS}; \
+  set_stencil(&flow_at.from);                                                     \
+  set_stencil(&flow_at.next)
 
 #define POINTS_BESIDE(a) ((a) < ABSENT_AXES ? 1 : STENCIL)
 /* More would take long to compile. */
@@ -243,14 +243,15 @@ INLINE Around around(const TraceFlow* f, __private const I* cell, __private cons
 }
 
 /* Of a particle near the ends. */
-INLINE void find_points(const TraceFlow* f, const Around* all, const int lane, Stencil* found) {
+INLINE void find_points(const TraceFlow* f, const Points* points, const Around* all, const int lane,
+                        Stencil* found) {
   FOR_OWN_AXES(a) {
     for (int j = 0; j < STENCIL; j++) {
       found->sign[a][j] = 1;
       const long point =
           point_on_grid(INT_OF(all->first[a], lane) + j, f->n[a], ENDS_OF(a), &found->sign[a][j]);
       const long there = a == ABSENT_AXES ? plane_in_part(point, f->first_plane, f->n[a]) : point;
-      found->at[a][j] = there * f->from.stride[a];
+      found->at[a][j] = there * points->stride[a];
     }
   }
 }
@@ -302,36 +303,43 @@ INLINE real component_around(__global const flow_real* first, const Stencil* poi
 #undef WEIGHT
 }
 
+/* What a field has where particle `lane` is. */
+INLINE void values_at_lane(const TraceFlow* f, const Points* points, const Around* all,
+                           const int lane, __private real* values) {
+  Stencil near_ends;
+  const Stencil* stencil = &points->inside;
+  const bool is_inside = LANES > 1 && INT_OF(all->is_inside, lane) != 0; /* GPUs choose no memory */
+  long first = 0;
+  if (is_inside) {
+    FOR_OWN_AXES(a) first += INT_OF(all->first[a], lane) * points->stride[a];
+#ifdef PART
+    first -= f->first_plane * points->stride[ABSENT_AXES];
+#endif
+  } else {
+    find_points(f, points, all, lane, &near_ends);
+    stencil = &near_ends;
+  }
+  const bool is_in_row = is_inside && points->stride[2] == 1;
+  FOR_OWN_AXES(c) {
+    const long component = (c - ABSENT_AXES) * points->component + first;
+    values[c] = component_around(points->at + component, stencil, is_in_row, all, lane, c);
+  }
+}
+
 INLINE void velocity_of_tracers(const TraceFlow* f, __private const I* cell,
                                 __private const V* offset, __private const V* moved,
                                 const Instants* at, __private V* velocity) {
   const Around all = around(f, cell, offset, moved);
   AS_A_LOOP
   for (int lane = 0; lane < LANES; lane++) {
-    Stencil near_ends;
-    const Stencil* points = &f->inside;
-    const bool is_inside =
-        LANES > 1 && INT_OF(all.is_inside, lane) != 0; /* GPUs choose no memory */
-    long first = 0;
-    if (is_inside) {
-      FOR_OWN_AXES(a) first += INT_OF(all.first[a], lane) * f->from.stride[a];
-#ifdef PART
-      first -= f->first_plane * f->from.stride[ABSENT_AXES];
-#endif
-    } else {
-      find_points(f, &all, lane, &near_ends);
-      points = &near_ends;
-    }
-    const bool is_in_row = is_inside && f->from.stride[2] == 1;
-    FOR_OWN_AXES(c) {
-      const long component = (c - ABSENT_AXES) * f->from.component + first;
-      real value = component_around(f->from.at + component, points, is_in_row, &all, lane, c);
+    real values[3];
+    values_at_lane(f, &f->from, &all, lane, values);
 #ifdef SERIES
-      const real later = component_around(f->next.at + component, points, is_in_row, &all, lane, c);
-      value = MAD_ONE(*at, later - value, value);
+    real later[3];
+    values_at_lane(f, &f->next, &all, lane, later);
+    FOR_OWN_AXES(c) values[c] = MAD_ONE(*at, later[c] - values[c], values[c]);
 #endif
-      REAL_OF(velocity[c], lane) = value;
-    }
+    FOR_OWN_AXES(c) REAL_OF(velocity[c], lane) = values[c];
   }
   FOR_OWN_AXES(c) velocity[c] *= all.image[c];
 }

@@ -499,3 +499,42 @@ def test_repr_tells_what_moves_how():
     tracers = pt.Tracers(pt.ParticleSet(grid, [[0, 0]]), pt.Field(grid, 2), "heun", "M'4")
     assert "scheme='heun', kernel=\"M'4\"" in repr(tracers)
     assert "heun" in tracers._repr_html_()
+
+
+@pytest.mark.one_device
+@pytest.mark.sampled
+@pytest.mark.parametrize("boundary", ["periodic", ("wall", "outflow")])
+@pytest.mark.parametrize("kernel", ["L1", "M'6"])
+def test_fields_of_a_series_may_lie_in_memory_as_they_like(device, kernel, boundary):
+    """In another order of axes, strided, or with a gap between their components."""
+    array = pytest.importorskip("pyopencl.array")
+    grid = pt.Grid((9, 6), boundary=[boundary] * 2)
+    rng = np.random.default_rng(1)
+    speeds = (0.3 * rng.standard_normal((2, 2, 9, 6))).astype("float32")
+    places = rng.random((100, 2))
+
+    def adopted(values, steps, turned=False):
+        own = values.swapaxes(1, 2) if turned else values
+        spread = np.full([n * k for n, k in zip(own.shape, steps, strict=True)], 7, own.dtype)
+        cut = tuple(slice(None, None, k) for k in steps)
+        spread[cut] = own
+        on_device = array.to_device(device.queue, spread)[cut]
+        return pt.Field.from_pyopencl(on_device.transpose((0, 2, 1)) if turned else on_device, grid)
+
+    def own(values):
+        return pt.Field.from_arrays(grid, *values, device=device)
+
+    ways = [
+        own,
+        lambda values: adopted(values, (1, 1, 1)),
+        lambda values: adopted(values, (2, 1, 1)),
+        lambda values: adopted(values, (2, 1, 2)),
+        lambda values: adopted(values, (1, 1, 1), turned=True),
+    ]
+    found = set()
+    for first, second in [(0, 0), (0, 1), (1, 2), (2, 1), (3, 1), (1, 4), (4, 3)]:
+        flow = pt.VelocitySeries([ways[first](speeds[0]), ways[second](speeds[1])], [0.0, 1.0])
+        swarm = pt.ParticleSet(grid, places, device=device)
+        pt.Tracers(swarm, flow, kernel=kernel).step(0.3)
+        found.add(swarm.positions.get().tobytes())
+    assert len(found) == 1

@@ -130,7 +130,7 @@ class VelocitySeries(Fixed):
         :meta private:
         """
         begin, end = self.times[0], self.times[-1]
-        present = max(abs(first), abs(last), self.times[1] - begin)
+        present = max(abs(first), abs(last), abs(begin), self.times[1] - begin)
         rounded = 1e-9 * min(end - begin, present)  # as in the core
         if min(first, last) < begin - rounded or max(first, last) > end + rounded:
             raise ValueError(
