@@ -21,7 +21,7 @@ PartialMaxima::PartialMaxima(const std::shared_ptr<Context>& context, DType dtyp
       numbers_(numbers),
       room_(numbers * groups),
       most_(launches_together(room_ * size_of(dtype))),
-      buffer_(context, most_ * room_ * size_of(dtype), "greatest numbers of work-groups") {}
+      buffer_(context, most_ * room_ * size_of(dtype), "what is measured of the velocity") {}
 
 void PartialMaxima::add_to(Launch& launch, size_t groups) {
   launch.buffer("out", buffer_).uint64("out_offset", launches_.size() * room_);

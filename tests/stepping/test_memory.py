@@ -117,17 +117,17 @@ def test_memory_counts_what_is_given_to_a_source(device):
 
 
 def test_what_memory_says(device):
-    memory = pt.memory(box(64, 64), device=device)
-    assert memory["velocity a"] >= 2 * memory["carried field u"] > 4 * 2 * 64 * 64
+    memory = pt.memory(box(96, 96), device=device)
+    assert memory["velocity a"] >= 2 * memory["carried field u"] > 4 * 2 * 96 * 96
     assert sum(memory.values()) == memory.total
     assert memory.fits
     assert memory.available == device.memory
     lines = str(memory).splitlines()
-    assert lines[0].split() == ["velocity", "a", "40.12", "KiB"]
+    assert lines[0].split() == ["velocity", "a", "84.12", "KiB"]
     assert len({len(line) for line in lines}) == 1
     assert lines[-2].startswith("total ")
     assert lines[-1].startswith("the device has ")
-    assert repr(memory).startswith(f"Memory(total={memory.total}, {{'velocity a': 41088, ")
+    assert repr(memory).startswith(f"Memory(total={memory.total}, {{'velocity a': 86144, ")
 
 
 def test_more_than_there_is_can_be_asked_about(device):
