@@ -19,25 +19,28 @@ LinePlan plan_of_lines(const Device& device, const Motion& motion) {
   return plan_lines(request);
 }
 
+double middle_of(const Interval& interval) { return interval.begin + interval.duration / 2; }
+
 }  // namespace
 
-Crossflow::Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends)
+Crossflow::Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends,
+                     std::optional<size_t> moments)
     : context_(flow.context()),
       grid_(flow.velocity().grid),
       axes_(axes_of_lines(grid_, axis)),
       ends_(ends),
-      dtype_(flow.dtype()) {
+      dtype_(flow.dtype()),
+      lines_(static_cast<size_t>(grid_.points() / grid_.shape[axis])) {
   for (const int across : {axes_.lane, axes_.outer}) {
     if (across < 0) continue;
     const Motion& motion = flow.kind(across);
     Other other{plan_of_lines(context_->device(), motion), {}};
-    other.kernel = kernel_of("crossflow", *context_, motion, other.plan);
+    other.kernel =
+        kernel_of("crossflow", *context_, motion, other.plan, moments ? " -DMANY_MOMENTS=1" : "");
     others_.push_back(std::move(other));
   }
-  const auto lines = static_cast<size_t>(grid_.points() / grid_.shape[axis]);
-  rates_ = std::make_unique<Buffer>(context_,
-                                    ends_.size() * others_.size() * lines * size_of(flow.dtype()),
-                                    "strain across inflow");
+  rates_ = std::make_unique<Buffer>(
+      context_, moments.value_or(1) * rates_of_moment() * size_of(dtype_), "strain across inflow");
 }
 
 void Crossflow::update(Flow& flow, const Interval& interval) {
@@ -46,16 +49,14 @@ void Crossflow::update(Flow& flow, const Interval& interval) {
   const int64_t version = is_part ? flow.times_forgotten() : velocity.version();  // before reading
   const bool may_change = velocity.depends_on_time || velocity.is_shared();
   if (version_ == version && !may_change) return;
-  const double middle = interval.begin + interval.duration / 2;
-  for (size_t which = 0; which < others_.size(); which++) {
-    const Other& other = others_[which];
-    const Motion motion = flow.motion(other.plan.axes.row, interval);
-    for (size_t end = 0; end < ends_.size(); end++)
-      if (ends_[end]) launch(other, which, end, motion, middle);
-  }
+  measure(flow, interval, {});
   if (grid_.is_cut(axes_.row))
     dtype_ == DType::float64 ? tell_others<double>() : tell_others<float>();
   version_ = version;
+}
+
+void Crossflow::update(Flow& flow, const std::vector<Interval>& intervals, const Buffer& table) {
+  measure(flow, intervals.front(), Moments{intervals, table});
 }
 
 // The part that has an end knows what is there.
@@ -76,29 +77,57 @@ void Crossflow::tell_others() {
   }
 }
 
-void Crossflow::launch(const Other& other, size_t which, size_t end, const Motion& motion,
-                       double time) {
+// Times, or shares of a later level: whatever is told of each to a kernel.
+void Crossflow::write(const Moments& moments, const Motion& motion) const {
+  if (context_->is_dry()) return;
+  for (size_t k = 0; k < moments.intervals.size(); k++) {
+    const double moment = motion.numbers({middle_of(moments.intervals[k]), 0})[2];
+    if (dtype_ == DType::float64)
+      static_cast<double*>(moments.table.host_address())[k] = moment;
+    else
+      static_cast<float*>(moments.table.host_address())[k] = static_cast<float>(moment);
+  }
+}
+
+// In the middle of one interval, or of many.
+void Crossflow::measure(Flow& flow, const Interval& interval,
+                        const std::optional<Moments>& moments) {
+  for (size_t which = 0; which < others_.size(); which++) {
+    const Motion motion = flow.motion(others_[which].plan.axes.row, interval);
+    if (moments && which == 0) write(*moments, motion);
+    for (size_t end = 0; end < ends_.size(); end++)
+      if (ends_[end]) launch(which, end, motion, interval, moments);
+  }
+}
+
+void Crossflow::launch(size_t which, size_t end, const Motion& motion, const Interval& interval,
+                       const std::optional<Moments>& moments) {
+  const Other& other = others_[which];
   const LineAxes& axes = other.plan.axes;
   const auto points = [&](int axis) { return axis < 0 ? 1 : grid_.shape[axis]; };
   const auto step = [&](int axis) { return axis == axes_.lane ? 1 : points(axes_.lane); };
   const bool is_lane = axes.lane == axes_.row;
   const int along_face = is_lane ? axes.outer : axes.lane;
-  const int64_t lines = points(axes_.lane) * points(axes_.outer);
   Launch launch(other.kernel);
   launch.buffer("rates", *rates_)
-      .uint64("rates_offset", (end * others_.size() + which) * lines)
+      .uint64("rates_offset", (end * others_.size() + which) * lines_)
       .int64("row_step", step(axes.row))
       .int64("line_step", step(along_face))
       .int32("is_lane", is_lane)
       .int32("face", end == 0 ? 0 : points(axes_.row) - 1)
       .add("per_difference", real_argument(motion.dtype(), 0.5 / grid_.spacing[axes.row]));
   other.plan.add_to(launch, context_->device());
-  motion.add_to(launch, other.plan, Interval{time, 0});
+  if (moments)
+    launch.buffer("moments", moments->table)
+        .int64("moment_step", static_cast<int64_t>(rates_of_moment()));
+  motion.add_to(launch, other.plan, Interval{middle_of(interval), 0});
+  const size_t times = moments ? moments->intervals.size() : 1;
   Range range;
   range.global = {static_cast<size_t>(points(along_face)),
-                  (static_cast<size_t>(other.plan.nodes) + kRowsEach - 1) / kRowsEach, 1};
-  const double bytes = (motion.bytes() + size_of(motion.dtype())) * lines;
-  context_->queue().launch(launch.range(range).traffic(bytes));
+                  (static_cast<size_t>(other.plan.nodes) + kRowsEach - 1) / kRowsEach, times};
+  if (moments) range.local = {1, 1, 1};  // PoCL compiles anew for each size that it chooses
+  const double bytes = (motion.bytes() + size_of(motion.dtype())) * static_cast<double>(lines_);
+  context_->queue().launch(launch.range(range).traffic(bytes * static_cast<double>(times)));
 }
 
 }  // namespace particles

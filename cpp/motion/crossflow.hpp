@@ -15,15 +15,21 @@ namespace particles {
 
 class Crossflow {
  public:
-  // Compiles for the ends of an axis. `ends`: through which of them particles come in.
-  Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends);
+  // Compiles for the ends of an axis. `ends`: through which of them particles come in. `moments`:
+  // how many are measured at once, at most.
+  Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends,
+            std::optional<size_t> moments = std::nullopt);
 
   // Enqueues where the velocity has changed, or depends on time: the rates in the middle of an
   // interval.
   void update(Flow& flow, const Interval& interval);
 
+  // Enqueues at once: the rates in the middle of intervals, all of them between the same two times
+  // of a series. `table`: room for a number of each, which nothing reads any more.
+  void update(Flow& flow, const std::vector<Interval>& intervals, const Buffer& table);
+
   // The derivative of the velocity along each other axis, the lane axis first, at each line of
-  // either end.
+  // either end, at one moment after the other.
   const Buffer& rates() const { return *rates_; }
 
  private:
@@ -31,7 +37,15 @@ class Crossflow {
     LinePlan plan;
     Kernel kernel;
   };
-  void launch(const Other& other, size_t which, size_t end, const Motion& motion, double time);
+  struct Moments {
+    const std::vector<Interval>& intervals;
+    const Buffer& table;
+  };
+  size_t rates_of_moment() const { return ends_.size() * others_.size() * lines_; }
+  void write(const Moments& moments, const Motion& motion) const;
+  void measure(Flow& flow, const Interval& interval, const std::optional<Moments>& moments);
+  void launch(size_t which, size_t end, const Motion& motion, const Interval& interval,
+              const std::optional<Moments>& moments);
   template <class Real>
   void tell_others();
 
@@ -41,6 +55,7 @@ class Crossflow {
   std::array<bool, 2> ends_;
   std::vector<Other> others_;  // along the lane axis, and along the outer axis
   DType dtype_;
+  size_t lines_;
   std::unique_ptr<Buffer> rates_;
   std::optional<int64_t> version_;  // of the velocity they were measured on
 };

@@ -38,7 +38,7 @@ void Splitting::make_sweeps() {
   for (int axis = 0; axis < ndim_; axis++) forms.push_back(remesh_->form(axis));
   const auto& flow = advection_->shared_flow();
   if (const auto plan = plan_chain(*flow, remesh_->fields(), remesh_->kernel(), forms)) {
-    chain_.emplace(flow, *plan, remesh_->fields(), remesh_->kernel());
+    chain_.emplace(flow, *plan, remesh_->fields(), remesh_->kernel(), remesh_->inflow());
     for (int axis = 0; axis < ndim_; axis++) {
       if (!chain_->has_ends(axis)) continue;
       if (!reach_) reach_.emplace(advection_, remesh_->kernel(), first);
@@ -197,7 +197,7 @@ void Splitting::enqueue_piece(int axis, const Interval& interval, const Leads& l
   sweeps_done_++;
   if (chain_) {
     const double cells = chain_->has_ends(axis) ? reach_->of(axis, interval).cells : 0;
-    chain_->add(axis, interval, cells);
+    chain_->add(axis, interval, cells, leads);
     return;
   }
   Sweep& sweep = *sweeps_[axis];

@@ -85,8 +85,6 @@ class Splitting {
   void sweep(int axis, const Interval& interval);
 
  private:
-  // How much further in time a sweep begins than the other axes have come; none where it is alone.
-  using Leads = std::optional<std::array<double, 3>>;
   struct Held {
     int axis;
     Interval interval;

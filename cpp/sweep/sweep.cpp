@@ -36,10 +36,6 @@ SumStrides sum_strides(const LinePlan& plan) {
   return {row, pitch, row * (plan.own + 2 * plan.margin)};
 }
 
-bool comes_in(const std::array<std::vector<std::string>, 2>& brought) {
-  return !brought[0].empty() || !brought[1].empty();
-}
-
 void add_field(Launch& launch, const Name& name, const Buffer& buffer, const Field& field) {
   launch.buffer(name, buffer).uint64(name + "_offset", field.layout().offset);
 }
@@ -57,6 +53,15 @@ std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* n
 }
 
 }  // namespace
+
+bool comes_in(const Inflow& inflow, int axis) {
+  return !inflow[axis][0].empty() || !inflow[axis][1].empty();
+}
+
+int axes_across(const SweepKind& kind, const Motion& motion, const Inflow& inflow) {
+  const bool are_strained = kind.adds_up && !motion.is_given() && comes_in(inflow, motion.axis());
+  return are_strained ? motion.grid().ndim - 1 : 0;
+}
 
 std::string fields_source(size_t components) {
   std::string parameters, fields, kept, elsewhere, others;
@@ -99,8 +104,7 @@ Sweep::Sweep(std::shared_ptr<Context> context, const Motion& motion, const Field
              const RemeshingKernel& kernel, const Form& form, const Inflow& inflow)
     : context_(std::move(context)),
       kind_(kind_of(kernel)),
-      needs_turns_(kind_.adds_up && !motion.is_given() && motion.grid().ndim > 1 &&
-                   comes_in(inflow[motion.axis()])) {
+      axes_across_(axes_across(kind_, motion, inflow)) {
   const LineAxes axes = axes_of_lines(motion.grid(), motion.axis());
   const auto alike = [&](const Slot& a, const Slot& b) {
     const Layout &one = a.home->layout(), &other = b.home->layout();
@@ -172,8 +176,8 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   files["generated/swept_fields.cl"] = fields_source(slots.size());
   std::vector<size_t> numbers;
   for (const Slot& slot : slots) numbers.push_back(slot.number);
-  const auto& brought = inflow[motion.axis()];
-  if (comes_in(brought)) files["generated/inflow.cl"] = inflow_source(numbers, brought);
+  if (comes_in(inflow, motion.axis()))
+    files["generated/inflow.cl"] = inflow_source(numbers, inflow[motion.axis()]);
   const std::string options = kernel_options(device, swept) + group.plan.options() +
                               (are_apart ? " -DLINES_IN_GLOBAL" : "");
   const bool is_team = group.plan.kind == LineKind::team;
@@ -184,8 +188,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   const std::string name = in_registers && !kind_.adds_up ? "gather_nodes" : file;
   const std::string of_sweep =
       options + kFaintestAreZero + kind_.options_for(group.plan) + motion.options(group.plan);
-  const std::string crossflow =
-      needs_turns_ ? " -DCROSSFLOW=" + std::to_string(motion.grid().ndim - 1) : "";
+  const std::string crossflow = " -DCROSSFLOW=" + std::to_string(axes_across_);
   group.sweep =
       context_->kernel(kernel_source("sweep/" + file + ".cl", files), of_sweep + crossflow, name);
   if (are_apart)
@@ -368,7 +371,7 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
     add_real("sweep_begin", interval.begin);
     add_real("sweep_duration", interval.duration);
   }
-  if (needs_turns_) {
+  if (needs_turns()) {
     const auto leads = turns.leads.value_or(std::array<double, 3>{});
     launch.int32("others_are_swept", turns.leads.has_value());
     launch.buffer("rates_across", turns.crossflow->rates());

@@ -20,12 +20,21 @@ namespace particles {
 // functions of the time. Empty where nothing does.
 using Inflow = std::array<std::array<std::vector<std::string>, 2>, 3>;
 
+// How much further in time a sweep begins than those along the other axes have come, by axis; none
+// where it is alone.
+using Leads = std::optional<std::array<double, 3>>;
+
 // How a sweep takes turns with those along the other axes.
 struct Turns {
-  // How much further in time the sweep begins than they have come, by axis; none where it is alone.
-  std::optional<std::array<double, 3>> leads;
+  Leads leads;
   const Crossflow* crossflow = nullptr;
 };
+
+// Whether something comes in through an end of lines along an axis.
+bool comes_in(const Inflow& inflow, int axis);
+
+// How many other axes strain what comes in along the axis of a motion: masses alone are strained.
+int axes_across(const SweepKind& kind, const Motion& motion, const Inflow& inflow);
 
 // What stands for inflow.cl along an axis: chooses among the formulas of the numbered components.
 std::string inflow_source(const std::vector<size_t>& numbers,
@@ -50,7 +59,7 @@ class Sweep {
   Interval push_of(const Interval& sweep) const { return kind_.push_of(sweep); }
 
   // True where other axes strain what comes in. `turns` below are needed then.
-  bool needs_turns() const { return needs_turns_; }
+  bool needs_turns() const { return axes_across_ > 0; }
 
   // Of a part of lines: how many rows of others are needed on either side.
   int64_t rows_of_others(double greatest_move) const;
@@ -102,7 +111,7 @@ class Sweep {
 
   std::shared_ptr<Context> context_;
   SweepKind kind_;
-  bool needs_turns_;
+  int axes_across_;
   std::vector<Group> groups_;
 };
 

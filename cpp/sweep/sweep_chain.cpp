@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "runtime/kernel_source.hpp"
@@ -20,7 +21,9 @@ constexpr int kPlanesEach = 2;
 
 // Of a launch, which ends within milliseconds.
 constexpr size_t kSweepsAtMost = 256;
-constexpr size_t kLinkNumbers = 10;
+constexpr size_t kLinkNumbers = 15;
+// Of rates across an axis, for the sweeps of a launch.
+constexpr size_t kBytesOfRates = 1 << 20;
 // Distances in nodes are of two numbers of a link, as not all are numbers of float32.
 constexpr int64_t kOfFirstNumber = 1 << 12;
 // Counters are in cache lines of their own.
@@ -49,10 +52,6 @@ LinePlan plan_axis(const Device& device, const Motion& kind, int components,
   return plan_lines(request);
 }
 
-std::string options_of(const LinePlan& plan, const Motion& motion) {
-  return plan.options() + motion.options_along_any_axis();
-}
-
 }  // namespace
 
 std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
@@ -75,9 +74,8 @@ std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
     const Motion& motion = flow.kind(axis);
     const LinePlan lines =
         plan_axis(device, motion, static_cast<int>(components.size()), kind_of(kernel));
-    const bool flows_in = lines.ends.low == Boundary::inflow || lines.ends.high == Boundary::inflow;
     const bool fills_lanes = lines.lanes > 1 || motion.grid().ndim == 1;
-    if (flows_in || lines.segmented() || !fills_lanes ||
+    if (lines.segmented() || !fills_lanes ||
         lines.lanes != (axis == 0 ? lines : plan.axes[0]).lanes)
       return std::nullopt;
     items = std::min(items, lines.jobs());
@@ -88,7 +86,7 @@ std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
 }
 
 SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const Fields& fields,
-                       const RemeshingKernel& kernel)
+                       const RemeshingKernel& kernel, const Inflow& inflow)
     : flow_(std::move(flow)), kind_(kind_of(kernel)), components_(all_components(fields)) {
   const auto& context = flow_->context();
   const DType stored = components_.front()->dtype();
@@ -104,14 +102,20 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
     slot.jobs = std::make_unique<Buffer>(context, (1 + plan.work_items) * kCounterBytes,
                                          "a chain of sweeps");
   }
-  std::vector<std::string> kinds;
+  std::vector<size_t> numbers(components_.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::vector<Kind> kinds;
   for (const LinePlan& lines : plan.axes) {
-    const Motion& motion = flow_->kind(lines.axes.row);
-    const std::string options = options_of(lines, motion);
-    const auto known = std::find(kinds.begin(), kinds.end(), options);
+    const int axis = lines.axes.row, across = axes_across(kind_, flow_->kind(axis), inflow);
+    const Motion& motion = flow_->kind(axis);
+    const Kind kind{lines.options() + motion.options_along_any_axis() +
+                        " -DCROSSFLOW=" + std::to_string(across),
+                    comes_in(inflow, axis) ? inflow_source(numbers, inflow[axis]) : ""};
+    const auto known = std::find(kinds.begin(), kinds.end(), kind);
     const auto number = static_cast<int>(known - kinds.begin());
-    if (known == kinds.end()) kinds.push_back(options);
-    axes_.push_back({lines, number, MotionCopy(context, motion, lines), motion, motion});
+    if (known == kinds.end()) kinds.push_back(kind);
+    axes_.push_back({lines, number, MotionCopy(context, motion, lines), motion});
+    if (across > 0) prepare_to_measure(axes_.back(), inflow[axis]);
   }
   kernel_ = context->kernel(program(kinds, kernel), kind_.kernel + "_chain");
   if (has_ends() && kind_.adds_up)
@@ -123,8 +127,27 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
   range_.local = {1, 1, 1};
 }
 
+// A velocity that depends on time has other rates in each sweep.
+void SweepChain::prepare_to_measure(Axis& axis,
+                                    const std::array<std::vector<std::string>, 2>& brought) {
+  const auto& context = flow_->context();
+  const int row = axis.plan.axes.row;
+  const std::array<bool, 2> ends{!brought[0].empty(), !brought[1].empty()};
+  if (!flow_->velocity().depends_on_time) {
+    axis.crossflow = std::make_unique<Crossflow>(*flow_, row, ends);
+    return;
+  }
+  const size_t number = size_of(flow_->dtype());
+  const size_t bytes = 4 * number * flow_->velocity().grid.points() / axis.plan.nodes;
+  axis.moments = std::clamp<size_t>(kBytesOfRates / bytes, 1, kSweepsAtMost);
+  axis.crossflow = std::make_unique<Crossflow>(*flow_, row, ends, axis.moments);
+  for (Slot& slot : slots_)
+    slot.moments.at(row) =
+        std::make_unique<Buffer>(context, axis.moments * number, "a chain of sweeps");
+}
+
 // Of each kind of lines, that has these options.
-std::vector<ProgramPart> SweepChain::program(const std::vector<std::string>& kinds,
+std::vector<ProgramPart> SweepChain::program(const std::vector<Kind>& kinds,
                                              const RemeshingKernel& kernel) const {
   const Motion& motion = flow_->kind(0);
   auto files = motion.generated_files();
@@ -132,17 +155,20 @@ std::vector<ProgramPart> SweepChain::program(const std::vector<std::string>& kin
   if (motion.is_formula())
     files["generated/velocity_formula.cl"] = formula_along_any_axis(flow_->velocity().formulas);
   files["generated/swept_fields.cl"] = fields_source(components_.size());
-  const std::string source = kernel_source("sweep/" + kind_.kernel + ".cl", files);
   const auto option = [](const std::string& name, size_t value) {
     return " -D" + name + "=" + std::to_string(value);
   };
   const std::string options =
       kernel_options(flow_->context()->device(), components_.front()->dtype()) + kFaintestAreZero +
       kind_.options_for(axes_.front().plan) + option("CHAINED", 1) + option("AXES", axes_.size()) +
-      option("KINDS", kinds.size()) + option("HAS_ENDS", has_ends() ? 1 : 0);
+      option("KINDS", kinds.size()) + option("HAS_ENDS", has_ends() ? 1 : 0) +
+      option("HAS_RATES", has_rates() ? 1 : 0);
   std::vector<ProgramPart> parts;
-  for (const std::string& own : kinds)
-    parts.push_back({source, options + own + option("KIND", parts.size())});
+  for (const auto& [own, inflow] : kinds) {
+    if (!inflow.empty()) files["generated/inflow.cl"] = inflow;
+    parts.push_back({kernel_source("sweep/" + kind_.kernel + ".cl", files),
+                     options + own + option("KIND", parts.size())});
+  }
   return parts;
 }
 
@@ -155,15 +181,27 @@ bool SweepChain::has_ends() const {
                      [](const Axis& axis) { return !axis.plan.ends.periodic(); });
 }
 
+bool SweepChain::has_rates() const {
+  return std::any_of(axes_.begin(), axes_.end(),
+                     [](const Axis& axis) { return axis.crossflow != nullptr; });
+}
+
 std::vector<std::array<double, 2>> SweepChain::crossed(int axis) const {
   if (crossed_.empty()) return std::vector<std::array<double, 2>>(components_.size());
   return crossed_.at(static_cast<size_t>(axis))->sums();
 }
 
-void SweepChain::add(int axis, const Interval& interval, double greatest_move) {
+void SweepChain::add(int axis, const Interval& interval, double greatest_move, const Leads& leads) {
   Axis& own = axes_.at(static_cast<size_t>(axis));
-  if (links_.size() == kSweepsAtMost * kLinkNumbers) launch();
-  if (!own.is_used || flow_->velocity().is_series()) aim(own, flow_->motion(axis, interval));
+  const Velocity& velocity = flow_->velocity();
+  const size_t level =
+      velocity.is_series() ? velocity.level_at(interval.begin + interval.duration / 2) : 0;
+  const bool is_full = links_.size() == kSweepsAtMost * kLinkNumbers ||
+                       (velocity.depends_on_time && own.strained.size() == own.moments);
+  if (is_full || level != level_) launch();
+  level_ = level;
+  if (!own.is_used) own.motion = own.copy.of(flow_->motion(axis, interval));
+  own.is_used = true;
   // The sweep before goes on with this one, in the same planes.
   const bool is_in_planes =
       by_planes_ && axis > 0 && !links_.empty() && *(links_.end() - kLinkNumbers) > 0;
@@ -175,19 +213,36 @@ void SweepChain::add(int axis, const Interval& interval, double greatest_move) {
   const int64_t within = reach < 0 ? own.plan.nodes : reach;
   links_.push_back(static_cast<double>(within / kOfFirstNumber));
   links_.push_back(static_cast<double>(within % kOfFirstNumber));
-  links_.push_back(own.kind);
-  links_.push_back(0);
+  const LineAxes& axes = own.plan.axes;
+  const auto lead = [&](int other) { return leads && other >= 0 ? (*leads)[other] : 0; };
+  links_.insert(links_.end(),
+                {static_cast<double>(own.kind), interval.begin, interval.duration,
+                 rates_of(own, interval, leads), lead(axes.lane), lead(axes.outer), 0});
   const size_t moved = 2 * components_.size() * size_of(components_.front()->dtype());
   bytes_ += (own.motion.bytes() + static_cast<double>(moved)) * own.motion.grid().points();
 }
 
-// A velocity does not change between the sweeps of a launch, but a series goes on.
-void SweepChain::aim(Axis& axis, const Motion& motion) {
-  if (axis.is_used && axis.original.fields() == motion.fields()) return;
-  if (axis.is_used) launch();
-  axis.original = motion;
-  axis.motion = axis.copy.of(motion);
-  axis.is_used = true;
+// Which rates are those across a sweep; less than 0 where it is alone.
+double SweepChain::rates_of(Axis& axis, const Interval& interval, const Leads& leads) {
+  if (!axis.crossflow || !leads) return -1;
+  if (axis.strained.empty() || flow_->velocity().depends_on_time) axis.strained.push_back(interval);
+  return static_cast<double>(axis.strained.size() - 1);
+}
+
+void SweepChain::measure_across(Axis& axis, const Slot& slot) {
+  if (axis.strained.empty()) return;
+  if (flow_->velocity().depends_on_time)
+    axis.crossflow->update(*flow_, axis.strained, *slot.moments.at(axis.plan.axes.row));
+  else
+    axis.crossflow->update(*flow_, axis.strained.front());
+  axis.strained.clear();
+}
+
+// Of an axis that has none, nothing is read.
+const Buffer& SweepChain::rates_across(const Axis& axis) const {
+  const auto measured = std::find_if(axes_.begin(), axes_.end(),
+                                     [](const Axis& some) { return some.crossflow != nullptr; });
+  return (axis.crossflow ? axis : *measured).crossflow->rates();
 }
 
 // The device has read what was in the slot before, and nothing of it is under way.
@@ -209,6 +264,7 @@ void SweepChain::launch() {
   slot_ = (slot_ + 1) % slots_.size();
   queue.wait_until(slot.ended);
   write_links(slot);
+  for (Axis& axis : axes_) measure_across(axis, slot);
   Launch launch(kernel_);
   for (size_t c = 0; c < components_.size(); c++) {
     const auto number = static_cast<int>(c);
@@ -231,6 +287,8 @@ void SweepChain::launch() {
         .add({"spacing", k}, real_argument(flow_->dtype(), grid.spacing[k]));
   for (size_t k = 0; k < crossed_.size(); k++)
     launch.buffer({"crossed", static_cast<int>(k)}, crossed_[k]->buffer());
+  for (int k = 0; k < grid.ndim && has_rates(); k++)
+    launch.buffer({"rates", k}, rates_across(axes_[k]));
   launch.int32("sweeps", static_cast<int64_t>(links_.size() / kLinkNumbers));
   axes_.front().motion.add_parameters(launch);
   slot.ended = queue.launch(launch.range(range_).traffic(bytes_));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "motion/flow.hpp"
@@ -20,9 +21,8 @@ struct ChainPlan {
   int work_items = 1;
 };
 
-// None where each sweep needs a launch of its own: on a GPU, where something comes in through ends,
-// where lines must be cut or are many enough for all cores, where vectors cannot be filled, and
-// where a form has been chosen.
+// None where each sweep needs a launch of its own: on a GPU, where lines must be cut or are many
+// enough for all cores, where vectors cannot be filled, and where a form has been chosen.
 std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
                                     const RemeshingKernel& kernel, const std::vector<Form>& forms);
 
@@ -30,12 +30,12 @@ std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
 class SweepChain {
  public:
   SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const Fields& fields,
-             const RemeshingKernel& kernel);
+             const RemeshingKernel& kernel, const Inflow& inflow);
 
   // One more, over an interval within one piece. Enqueues those before it where there is no room
   // for it, or where what moves particles lies elsewhere. `greatest_move`: no particle of lines
   // with ends moves further, in cells.
-  void add(int axis, const Interval& interval, double greatest_move);
+  void add(int axis, const Interval& interval, double greatest_move, const Leads& leads);
 
   // Enqueues all that have been added.
   void launch();
@@ -51,22 +51,33 @@ class SweepChain {
   // What a launch reads while the host makes ready the next ones.
   struct Slot {
     std::unique_ptr<Buffer> links, jobs;
+    std::array<std::unique_ptr<Buffer>, 3> moments;  // of rates across each axis
     Event ended;
   };
+
+  // Lines that one function sweeps: its options, and the text of what comes in.
+  using Kind = std::pair<std::string, std::string>;
 
   // What moves particles along an axis, where it is read.
   struct Axis {
     LinePlan plan;
     int kind;  // of its lines: those of one are swept by the same function
     MotionCopy copy;
-    Motion original, motion;
-    bool is_used = false;  // by a sweep that has been added
+    Motion motion;
+    bool is_used = false;                            // by a sweep that has been added
+    std::unique_ptr<Crossflow> crossflow = nullptr;  // where other axes strain what comes in
+    size_t moments = 1;                              // at so many they are measured at most
+    std::vector<Interval> strained = {};             // in which they are to be measured
   };
 
   bool has_ends() const;
-  std::vector<ProgramPart> program(const std::vector<std::string>& kinds,
+  bool has_rates() const;
+  const Buffer& rates_across(const Axis& axis) const;
+  std::vector<ProgramPart> program(const std::vector<Kind>& kinds,
                                    const RemeshingKernel& kernel) const;
-  void aim(Axis& axis, const Motion& motion);
+  void prepare_to_measure(Axis& axis, const std::array<std::vector<std::string>, 2>& brought);
+  double rates_of(Axis& axis, const Interval& interval, const Leads& leads);
+  void measure_across(Axis& axis, const Slot& slot);
   void write_links(const Slot& slot) const;
 
   std::shared_ptr<Flow> flow_;
@@ -80,6 +91,7 @@ class SweepChain {
   bool by_planes_ = false;     // sweeps along axes 1 and 2 are done plane by plane
   std::vector<double> links_;  // numbers of all sweeps that have been added
   double bytes_ = 0;           // that they move
+  size_t level_ = 0;           // of a series, which they lie after
   std::array<Slot, 4> slots_;
   size_t slot_ = 0;  // the next one
 };

@@ -25,7 +25,8 @@
  * AXES      of the grid
  * KINDS     of lines along them
  * KIND      of lines that this object sweeps; 0: it has the kernel as well
- * HAS_ENDS  1: lines of some kind have ends */
+ * HAS_ENDS  1: lines of some kind have ends
+ * HAS_RATES 1: what comes in through ends of some kind is strained along the other axes */
 #include "common/common.cl"
 #include "common/transpose.cl"
 #include "generated/swept_fields.cl"
@@ -52,17 +53,26 @@
 #ifndef HAS_ENDS
 #define HAS_ENDS BOUNDED
 #endif
+#ifndef HAS_RATES
+#define HAS_RATES (CROSSFLOW > 0)
+#endif
 
 #if CHAINED
 
 /* Of each sweep: its axis, the scale and the shift of its motion, three shares of the later level,
  * or times of a formula, how far it looks along lines with ends, in two numbers, of which kind its
- * lines are, and whether the next one is of the same pass. */
+ * lines are, when it begins and how long it lasts, which rates across it are its own, less than 0
+ * where it is alone, how much further it begins than the lane axis and the outer one have come, and
+ * whether the next sweep is of the same pass. */
 #define REACH 6
 #define OF_FIRST_NUMBER 4096 /* as sweep_chain.cpp has it */
 #define KIND_OF_LINES 8
-#define GOES_ON 9
-#define LINK_NUMBERS 10
+#define BEGIN 9
+#define DURATION 10
+#define RATES 11
+#define LEADS 12
+#define GOES_ON 14
+#define LINK_NUMBERS 15
 
 #if MOTION == FORMULA
 
@@ -121,12 +131,24 @@ typedef struct {
 #define CROSSED_POINTERS {0}
 #endif
 
+/* Rates across the lines along an axis, of one sweep after the other. */
+#if HAS_RATES
+#define RATES_OF_AXIS(axis) __global const real *rates##axis,
+#define RATES_POINTER_OF_AXIS(axis) rates##axis,
+#define RATES_PARAMETERS OF_AXES(RATES_OF_AXIS)
+#define RATES_POINTERS {OF_AXES(RATES_POINTER_OF_AXIS)}
+#else
+#define RATES_PARAMETERS
+#define RATES_POINTERS {0}
+#endif
+
 /* `jobs`: which are taken, and how many are done. `kept`: where each work-item moves the lines
  * of a tile to. */
 #define CHAIN_PARAMETERS                                                                          \
   __global const real *links, __global volatile uint *jobs, const int points0, const int points1, \
       const int points2, const long stride0, const long stride1, const long stride2,              \
-      OF_AXES(MOTION_OF_AXIS) CROSSED_PARAMETERS const int sweeps FORMULA_PARAMETERS
+      OF_AXES(MOTION_OF_AXIS)                                                                     \
+          CROSSED_PARAMETERS RATES_PARAMETERS const int sweeps FORMULA_PARAMETERS
 /* In cache lines of their own: how many jobs are done, and of each job of a pass, in how many. */
 #define DONE 0
 #define TAKEN(number) (16 * (1 + (number)))
@@ -141,6 +163,7 @@ typedef struct {
   __global stored* home[COMPONENTS];
   __global stored* side_by_side[COMPONENTS];
   __global V* crossed[AXES]; /* of lines with ends */
+  __global const real* rates[AXES];
   int sweeps;
   int pass;          /* at work, counted from 1 */
   int begin, end;    /* its sweeps */
@@ -231,6 +254,22 @@ INLINE void aim_motion_along(const Chain* c, Motion* m, const int axis,
 
 #endif
 
+/* What the ends of lines are told of a sweep. */
+INLINE void aim_at_turn(const Chain* c, Ends* e, __global const real* link) {
+  e->begin = link[BEGIN];
+  e->duration = link[DURATION];
+#if CROSSFLOW > 0
+  const long lines = (long)c->lines * points_along(c, outer_axis(c->axis));
+  const int is_alone = link[RATES] < 0, place = is_alone ? 0 : (int)link[RATES];
+  const Crossflow crossflow = {!is_alone,
+                               c->rates[c->axis] + place * 2 * CROSSFLOW * lines,
+                               {link[LEADS], link[LEADS + 1]},
+                               c->lines,
+                               lines};
+  e->crossflow = crossflow;
+#endif
+}
+
 /* The fields and their motion, as a sweep sees them. */
 INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m, const int sweep FORMULA_PARAMETERS) {
   __global const real* link = link_of(c, sweep);
@@ -246,6 +285,7 @@ INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m, const int sweep FORMULA_
   f->reach = (int)link[REACH] * OF_FIRST_NUMBER + (int)link[REACH + 1];
   f->ends->n = f->ends->segment = f->n;
   c->axis = axis;
+  if (BOUNDED) aim_at_turn(c, f->ends, link);
   f->strides = c->is_moved ? in_tile : at_home;
   for (int k = 0; k < COMPONENTS; k++)
     f->kept[k] = f->u[k] = c->is_moved ? c->side_by_side[k] : c->home[k];
@@ -421,6 +461,7 @@ INLINE void do_jobs(Chain* c FORMULA_PARAMETERS) {
                  FIELD_POINTERS,              \
                  KEPT_POINTERS,               \
                  CROSSED_POINTERS,            \
+                 RATES_POINTERS,              \
                  sweeps};                     \
   begin_chain(&chain);                        \
   do_jobs(&chain FORMULA_ARGUMENTS)

@@ -248,7 +248,8 @@ void SWEEP_JOB(JOB_PARAMETERS) {
   DECLARE_SWEPT;
   DECLARE_ROWS(rows, COMPONENTS * ROWS_SAVED);
   SavedLines saved = begin_saved_lines(&f, rows);
-  FOR_TILES(&f, save_lines(&saved); gather_tile(MOTION_ARGUMENT, &saved))
+  FOR_TILES(&f, save_lines(&saved); bring_in(MOTION_ARGUMENT, &saved);
+            gather_tile(MOTION_ARGUMENT, &saved))
 }
 
 #if KIND == 0

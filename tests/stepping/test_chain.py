@@ -66,8 +66,25 @@ def test_a_chain_has_the_bits_of_launches_for_each_sweep(data, order):
     np.testing.assert_array_equal(case.run(start, None)[0], case.run(start, "private")[0])
 
 
-ENDS = ["periodic", "wall", "outflow", ("wall", "outflow"), ("outflow", "wall")]
+ENDS = [
+    "periodic",
+    "wall",
+    "outflow",
+    "inflow",
+    ("wall", "outflow"),
+    ("outflow", "wall"),
+    ("inflow", "outflow"),
+    ("wall", "inflow"),
+]
 """Ends that lines of a chain may have, along each axis."""
+
+
+def brought(t):
+    return 0.5 + np.sin(t)
+
+
+def inflow_of(grid):
+    return brought if "inflow" in str(grid.boundary) else None
 
 
 @pytest.mark.sampled
@@ -79,7 +96,9 @@ def test_a_chain_of_lines_with_ends_has_them_too(data, ends):
     case, start = drawn(data.draw, device, has_ends=False, order=2)
     case = case.on(boundary=ends[: case.grid.ndim], velocities=case.velocities)
     case = replace(case, dt=duration(case.grid, case.coarse, case.velocities))
-    (found, left), (expected, left_before) = case.run(start, None), case.run(start, "private")
+    (found, left), (expected, left_before) = (
+        case.run(start, form, brought) for form in (None, "private")
+    )
     np.testing.assert_array_equal(found, expected)
     if left is not None:
         np.testing.assert_allclose(left, left_before, rtol=1e-5, atol=1e-5)
@@ -103,7 +122,7 @@ def test_what_is_chained(device):
         assert is_chained(transport_of(pt.Field(bounded, device=device), swirl(bounded, device)))
     open_at_one = pt.Grid((20, 31), boundary=("inflow", "wall"))
     remesh = pt.RemeshOp(pt.Field(open_at_one, device=device), inflow=0.5)
-    assert not is_chained(pt.Splitting(pt.AdvectionOp(swirl(open_at_one, device)), remesh))
+    assert is_chained(pt.Splitting(pt.AdvectionOp(swirl(open_at_one, device)), remesh))
 
 
 @pytest.mark.parametrize("shape", [(9, 12), (40, 40, 40)], ids=str)
@@ -117,6 +136,27 @@ def test_more_sweeps_than_a_launch_does(device, shape):
     assert run.sweeps == other.sweeps > 256
     assert 1 < profile.kernels["sweep_chain"].launches < run.sweeps / 20
     np.testing.assert_array_equal(values(run), values(other))
+
+
+@pytest.mark.parametrize("shape", [(12, 9), (40, 1600)], ids=str)
+def test_a_launch_knows_the_strain_across_in_each_of_its_sweeps(device, shape):
+    """Of long faces it has room for a few."""
+    grid = pt.Grid(shape, boundary=[("inflow", "outflow"), "periodic"])
+    flow = ["1 + 0.2*sin(6.25*y)*cos(40*t)", "0.2*cos(6.25*x)*sin(40*t)*sin(6.25*y)"]
+    steps = 300 if shape[1] < 100 else 30
+    results = []
+    for form in (None, APART):
+        u = field(noise(grid, 5), grid, "float64", device)
+        advection = pt.AdvectionOp(pt.Velocity(grid, flow), dtype="float64", device=device)
+        transport = pt.Splitting(advection, pt.RemeshOp(u, form=form, inflow=brought))
+        with pt.profile(device) as profile:
+            transport.run(steps / 1000, 0.001)
+        assert is_chained(transport) == (form is None)
+        results.append((u.get(), transport.outflow, profile.kernels["crossflow"].launches))
+    (found, left, few_launches), (expected, left_before, launches) = results
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(left, left_before)
+    assert few_launches < launches / 2
 
 
 def test_single_steps_sweeps_and_a_new_velocity(device):
@@ -165,7 +205,14 @@ def test_steps_that_each_have_their_own_velocity_are_chained(device):
 
 @pytest.mark.sampled
 @pytest.mark.parametrize(
-    "ends", [["periodic"] * 3, ["outflow"] * 3, ["periodic", "wall", "outflow"]], ids=str
+    "ends",
+    [
+        ["periodic"] * 3,
+        ["outflow"] * 3,
+        ["periodic", "wall", "outflow"],
+        [("inflow", "outflow"), "wall", "inflow"],
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("shape", [(37,), (19, 24), (12, 17, 21)], ids=str)
 def test_a_formula_moves_particles_of_a_chain(device, shape, ends):
@@ -186,7 +233,8 @@ def test_a_formula_moves_particles_of_a_chain(device, shape, ends):
     for form in (None, APART):
         u = field(noise(grid, 5), grid, "float32", device)
         velocity = pt.Velocity(grid, formulas, U=0.7)
-        transport = pt.Splitting(pt.AdvectionOp(velocity, scheme), pt.RemeshOp(u, form=form))
+        remesh = pt.RemeshOp(u, form=form, inflow=inflow_of(grid))
+        transport = pt.Splitting(pt.AdvectionOp(velocity, scheme), remesh)
         assert is_chained(transport) == (form is None)
         transport.run(0.3, 0.05)
         velocity.parameters["U"] = -0.4
@@ -214,12 +262,13 @@ DIGEST = """
 import hashlib, sys
 import numpy as np, particles as pt
 digest = hashlib.sha256()
-for ends in ["periodic"] * 3, ["outflow"] * 3, ["outflow", "periodic", "outflow"]:
+for ends in ["periodic"] * 3, ["outflow"] * 3, ["outflow", "periodic", ("inflow", "outflow")]:
     grid = pt.Grid((25, 26, 27), boundary=ends)
     velocity, u = pt.Field(grid, 3), pt.Field(grid)
     velocity[...] = lambda x, y, z: (np.sin(6 * y), np.cos(6 * z) / 2, np.sin(6 * x))
     u[...] = lambda x, y, z: x * y + z
-    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    inflow = 0.5 if "inflow" in str(ends) else None
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, inflow=inflow))
     assert "many in a launch" in repr(transport)
     transport.run(0.5, 0.05)
     digest.update(u.get().tobytes() + transport.outflow.tobytes())
