@@ -2,7 +2,7 @@
 """What the kernels ask of a GPU, counted on a simulated one: no GPU is needed, and no time is measured.
 
 ``python -m benchmarks.gpu_model``
-    every kernel: 5 minutes on four cores
+    every kernel, which takes long: some cases more than five minutes each
 ``python -m benchmarks.gpu_model --case "axis 0, CFL 3"``
     those that one case launches
 

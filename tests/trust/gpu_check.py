@@ -2,7 +2,7 @@
 """Looks for mistakes that only a GPU shows, by running `gpu_cases` under Oclgrind.
 
 ``python -m tests.trust.gpu_check [case ...]``
-    races between work-items, accesses out of bounds, wrong calls of OpenCL: two minutes on two cores
+    races between work-items, accesses out of bounds, wrong calls of OpenCL: ten minutes on two cores
 ``python -m tests.trust.gpu_check --unwritten [case ...]``
     memory that is read before anything was written there, which takes far longer
 Whatever a case writes to its errors is a report. With ``PARTICLES_SHARE=1/2`` half of the cases of each
