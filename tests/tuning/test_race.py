@@ -6,6 +6,7 @@ import math
 import numpy as np
 import particles as pt
 import pytest
+from particles.operators.form import KINDS
 from particles.tuning import candidates, race, tuner
 from particles.tuning.race import Timing
 
@@ -103,6 +104,17 @@ def test_pieces_of_lines_and_whole_ones_race_on_gpus():
         place = task(stand_in(0, "A", kind="GPU"), (512, 40, 2048))
         found = {form.nodes for form in candidates.candidates(place, axis, thorough=False)}
         assert found == {None, most, *(few for few in (32, 64, 128, 256) if few < most)}
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_forms_that_are_there_for_comparison_race_where_all_do(axis):
+    asked = task(stand_in(0, "A", kind="GPU"), (512,) * 3)
+    likely, every = (
+        {form.kind for form in candidates.candidates(asked, axis, thorough)}
+        for thorough in (False, True)
+    )
+    assert likely == ({None, "registers"} if axis == 2 else {None})
+    assert every == {None, *KINDS}
 
 
 def test_lines_longer_than_any_piece_have_candidates_too():

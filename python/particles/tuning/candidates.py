@@ -86,9 +86,6 @@ def _on_gpus(task: Task, axis: int) -> Iterator[Form]:
             yield Form(images=True)
     if task.is_along_memory(axis) and task.grid.ndim > 1:
         yield Form("registers", transposed=True)
-        yield Form("local", transposed=False)
-    for kind, group in product(("local", "private", "global"), groups):
-        yield Form(kind, group=group)
 
 
 def _all_kinds(task: Task, axis: int) -> Iterator[Form]:
