@@ -3,6 +3,7 @@
 
 import copy
 import itertools
+import operator
 import pickle
 
 import numpy as np
@@ -75,6 +76,23 @@ def test_an_array_is_read_and_written_as_numpys(machine, dtype, shape):
             array[key] = given
             values[key] = given
             np.testing.assert_array_equal(np.asarray(array), values)
+
+
+def test_operators_are_refused(device):
+    array, values = filled(device, (7,), "float32")
+    words = r"^an Array has no operators: compute with np\.asarray\(array\), and assign what"
+    for operate in (
+        lambda: array + 1,
+        lambda: 2 / array,
+        lambda: -array,
+        lambda: operator.iadd(array, 1),
+        lambda: operator.imul(array, values),
+        lambda: operator.isub(array, array),
+    ):
+        with pytest.raises(TypeError, match=words):
+            operate()
+    np.testing.assert_array_equal(array, values)
+    np.testing.assert_array_equal(array + values, 2 * values)
 
 
 def test_what_does_not_fit_integers_is_refused(machine):

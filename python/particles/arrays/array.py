@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.arrays import pyopencl_memory
+from particles.arrays.operators import Operators
 from particles.arrays.overlap import overlap
 from particles.arrays.reductions import ArrayReductions
 from particles.arrays.slicing import Axes, Selection
@@ -34,13 +35,14 @@ from particles.runtime.devices import as_device
 
 if TYPE_CHECKING:
     import pyopencl.array
+    from typing_extensions import Self
 
 __all__ = ["Array"]
 
 _MOST_COMPONENTS = 4
 
 
-class Array(Named, ArrayReductions):
+class Array(Operators, Named, ArrayReductions):
     """Numbers of one kind in the memory of a device, one to four in each row; initially zero.
 
     It holds one value or vector for each of many items: masses, velocities, numbers of cells. An
@@ -367,6 +369,16 @@ class Array(Named, ArrayReductions):
         device = pyopencl_memory.device_of(array)
         words = f"array {label}" if label else "an array"
         return cls._of(_adopted(array, device, words), device, label, array)
+
+    def _change(self, symbol: str, other: object) -> Self:
+        """Refuse: an array of NumPy would take the place of this one, which would not change."""
+        return self._refuse()
+
+    def _instead(self) -> str:
+        return (
+            "an Array has no operators: compute with np.asarray(array), and assign what comes of it "
+            "by array[...] = values"
+        )
 
     def _packed(self) -> _core.Array:
         return self.core if self.core.stride == self.components else self.copy().core

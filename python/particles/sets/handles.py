@@ -94,7 +94,7 @@ class _OfAllRanks:
         return ranks.every(f"{name} of {self._told()}", own)
 
 
-class Attribute(Operators, _OfAllRanks, Array):
+class Attribute(_OfAllRanks, Array):
     """An `Array` that is one attribute of a set, whatever is added, removed or sorted.
 
     Of a set on several ranks, all ranks must call `sum` and the other reductions; all get the same.
