@@ -373,6 +373,27 @@ def test_operators_make_no_new_attributes(machine):
         swarm["mass"] = mass
 
 
+def test_integers_stay_in_their_range_whatever_they_change_by(device):
+    for dtype in "uint8", "int32", "uint32", "int64", "uint64":
+        least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
+        values = np.array([0, 1, 7, max(least, -(2**52)), min(greatest, 2**52)], dtype)
+        for change in "iadd", "isub", "imul", "ifloordiv", "imod":
+            for number in 0, 3, 200:
+                others = np.full(5, number, dtype)
+                swarm = pt.ParticleSet.random(
+                    GRIDS[1], 5, seed=1, device=device, one=values, other=values, change=others
+                )
+                getattr(operator, change)(swarm["one"], swarm["change"])
+                getattr(operator, change)(swarm["other"], others)
+                np.testing.assert_array_equal(swarm["other"], swarm["one"])
+    ends = np.array([2**63 - 10, 10 - 2**63])
+    swarm = pt.ParticleSet.random(GRIDS[1], 2, seed=1, device=device, number=ends)
+    swarm["number"] += np.array([3, -3])
+    assert swarm["number"].get().tolist() == [2**63 - 7, 7 - 2**63]
+    swarm["number"] += np.array([30, -30])
+    assert swarm["number"].get().tolist() == [2**63 - 1, -(2**63)]
+
+
 def test_positions_are_assigned_by_an_index_or_moved_by_a_formula(device):
     swarm, _ = filled(GRIDS[1], 20, device)
     before = rows_of(swarm)

@@ -188,7 +188,7 @@ class Attribute(_OfAllRanks, Array):
             fits = False
         if not fits:
             raise ValueError(f"other of the shape {values.shape} cannot be broadcast to {shape}")
-        self[...] = operation(self.get(), values)
+        self[...] = _computed(operation, self.get(), values)
         return self
 
     def _instead(self) -> str:
@@ -390,3 +390,18 @@ def _rows_of(selection: Selection) -> range:
         selection.start[0] + selection.count[0] * selection.step[0],
         selection.step[0],
     )
+
+
+def _computed(
+    operation: Callable[[Any, Any], Any], own: npt.NDArray[Any], other: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    """Return what comes of two arrays; integers stay in their range, as in a formula."""
+    if own.dtype.kind not in "iu":
+        return np.asarray(operation(own, other))
+    limits = np.iinfo(own.dtype)
+    with np.errstate(all="ignore"):
+        exact = operation(own, other)
+        rounded = operation(own.astype(_DOUBLE), other.astype(_DOUBLE))
+        is_beyond = np.abs(exact.astype(_DOUBLE) - rounded) >= limits.max / 2
+    nearest = np.where(rounded > 0, limits.max, limits.min).astype(own.dtype)
+    return np.where(is_beyond, nearest, exact)
