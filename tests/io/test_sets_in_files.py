@@ -282,6 +282,21 @@ def test_xdmf_of_sets(device, tmp_path):
             assert (values == expected).all()
 
 
+def test_xdmf_finds_what_a_set_without_particles_has(device, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    series, swarm = pt.io.Series(tmp_path / "run.h5"), a_set(device)
+    for time in 0, 1, 2:
+        series.append(time, swarm)
+        swarm.remove(np.ones(len(swarm), bool))
+    root = ElementTree.parse(tmp_path / "run.xdmf").getroot()
+    items = root.findall("Domain/Grid/Grid//DataItem")
+    with h5py.File(tmp_path / "run.h5") as file:
+        shapes = [file[item.text.strip().partition(":")[2]].shape for item in items]
+    described = [tuple(int(n) for n in item.get("Dimensions").split()) for item in items]
+    assert shapes == described
+    assert described.count((0, 3)) >= 2
+
+
 @pytest.mark.parametrize("kind", ["npz", "checkpoint", "series"])
 def test_a_disk_that_fills_leaves_the_file_and_the_set(device, tmp_path, kind):
     path, swarm = tmp_path / "file.npz", a_set(device, n=3000)

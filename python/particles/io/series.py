@@ -370,7 +370,7 @@ class Series(Fixed):
             for name in sets:
                 rows = series_sets.rows_of(file, name, each)
                 positions = xdmf.Attribute("positions", "positions", (...,), (3,))
-                for one in (positions, *xdmf.attributes_of_set(file[name])) if len(rows) else ():
+                for one in (positions, *xdmf.attributes_of_set(file[name])):
                     place = f"{each}/{name}/{one.name}"
                     some = slice(rows.start, rows.stop)
                     self._show_one(moments, place, file[name][one.source], one, (len(rows),), some)
@@ -385,9 +385,13 @@ class Series(Fixed):
         places: tuple[int, ...],
         of_time: int | slice,
     ) -> None:
+        shape = *places, *one.shape
+        if 0 in shape:  # HDF5 has no virtual dataset of nothing
+            moments.create_dataset(place, shape, dataset.dtype)
+            return
         name = dataset.name.replace("%", "%%")  # which HDF5 takes for the number of a block
         source = self._h5py.VirtualSource(".", name, dataset.shape, dataset.dtype)
-        layout = self._h5py.VirtualLayout((*places, *one.shape), dataset.dtype)
+        layout = self._h5py.VirtualLayout(shape, dataset.dtype)
         there = slice(dataset.shape[-1]) if one.shape else slice(None)
         of_place = of_time, *one.part
         layout[..., there] = source[of_place]
