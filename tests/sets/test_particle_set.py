@@ -390,6 +390,8 @@ def test_integers_stay_in_their_range_whatever_they_change_by(device):
     swarm = pt.ParticleSet.random(GRIDS[1], 2, seed=1, device=device, number=ends)
     swarm["number"] += np.array([3, -3])
     assert swarm["number"].get().tolist() == [2**63 - 7, 7 - 2**63]
+    swarm["number"] %= np.array([2**63 - 1, -(2**63)])
+    assert swarm["number"].get().tolist() == [2**63 - 7, 7 - 2**63]
     swarm["number"] += np.array([30, -30])
     assert swarm["number"].get().tolist() == [2**63 - 1, -(2**63)]
 

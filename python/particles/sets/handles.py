@@ -401,6 +401,8 @@ def _computed(
     limits = np.iinfo(own.dtype)
     with np.errstate(all="ignore"):
         exact = operation(own, other)
+        if operation is IN_PLACE["%"]:  # in range, whatever rounding makes of it
+            return np.asarray(exact)
         rounded = operation(own.astype(_DOUBLE), other.astype(_DOUBLE))
         is_beyond = np.abs(exact.astype(_DOUBLE) - rounded) >= limits.max / 2
     nearest = np.where(rounded > 0, limits.max, limits.min).astype(own.dtype)
