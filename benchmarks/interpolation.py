@@ -35,9 +35,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import particles as pt
+from particles.cli.bench import Bandwidths
 from particles.cli.machine import facts
 
-from benchmarks.cube import TRIAD
 from benchmarks.fields import REPEATS, SECONDS, shortest
 from benchmarks.json_lines import write
 from benchmarks.paper.intensity import peak
@@ -70,13 +70,17 @@ class Case(NamedTuple):
         return f"{self.particles}, {dtype} x {self.components}{sequence}"
 
 
-PRECISIONS = (Case(), Case(dtype="float64"), Case(is_mixed=True))
-CASES = (
-    *PRECISIONS,
+OF_SIZES = (
+    Case(),
+    Case(dtype="float64"),
+    Case(is_mixed=True),
     Case(components=2),
     Case(components=3),
     Case(dtype="float64", components=2),
     Case(dtype="float64", components=3),
+)
+CASES = (
+    *OF_SIZES,
     Case(attributes=3),
     Case("as on the grid"),
     Case("64 blobs"),
@@ -189,10 +193,10 @@ def on_one_unit(device: pt.Device, shape: tuple[int, ...]) -> dict[tuple[str, st
 
 
 def alone(device: pt.Device, shape: tuple[int, ...]) -> list[Row]:
-    """Measure each precision, of a device that is to have one compute unit."""
+    """Measure the cases of each size, of a device that is to have one compute unit."""
     if device.compute_units != 1:
         raise RuntimeError(f"the driver must work on 1 compute unit, not on {device.compute_units}")
-    cases = (rows_of(device, shape, KERNELS[0], case, with_peers=False) for case in PRECISIONS)
+    cases = (rows_of(device, shape, KERNELS[0], case, with_peers=False) for case in OF_SIZES)
     return list(chain.from_iterable(cases))
 
 
@@ -295,19 +299,18 @@ def told(row: Row) -> str:
 
 def report(device: pt.Device, shapes: list[tuple[int, ...]], *, is_sweep: bool) -> dict[str, Any]:
     """Measure, and print a line for each case."""
-    bandwidth = device.core.measure_triad()
+    bandwidths = Bandwidths.of(device)
     peaks = {dtype: peak(device, dtype=dtype) for dtype in ("float32", "float64")}
     print(
-        f"{device.name}, {device.platform} {device.driver}; triad {bandwidth * 1e-9:.1f} GB/s, "
-        f"{TRIAD / bandwidth * 1e9:.3f} ns; peak {peaks['float32'] * 1e-9:.0f} GFLOP/s in float32, "
-        f"{peaks['float64'] * 1e-9:.0f} in float64"
+        f"{device.name}, {device.platform} {device.driver}; {bandwidths.text}; peak "
+        f"{peaks['float32'] * 1e-9:.0f} GFLOP/s in float32, {peaks['float64'] * 1e-9:.0f} in float64"
     )
 
     def keep(rows: Iterator[Row], results: list[Row]) -> None:
         for row in rows:
             if "kernel" in row:
                 top = peaks["float32" if "float32" in row["case"] else "float64"]
-                roof = min(top, row["flop"] / row["bytes"] * bandwidth)
+                roof = min(top, row["flop"] / row["bytes"] * bandwidths.greatest)
                 row["efficiency"] = row["gflops"] * 1e9 / roof
             results.append(row)
             print(told(row), flush=True)
@@ -319,14 +322,15 @@ def report(device: pt.Device, shapes: list[tuple[int, ...]], *, is_sweep: bool) 
             keep(rows_of(device, shape, kernel, case, with_peers=with_peers), results)
         keep(sorting(device, shape), results)
     of_sizes: list[Row] = []
-    for shape, case in product(SIZES if is_sweep else (), PRECISIONS):
+    for shape, case in product(SIZES if is_sweep else (), OF_SIZES):
         keep(rows_of(device, shape, KERNELS[0], case, with_peers=False), of_sizes)
     one_unit = on_one_unit(device, SIZES[-1]) if is_sweep else {}
-    for row in of_sizes[-2 * len(PRECISIONS) :]:
+    for row in of_sizes[-2 * len(OF_SIZES) :]:
         row["one_unit_ns"] = one_unit.get((row["direction"], row["case"]))
     return {
         **facts(device),
-        "bandwidth": bandwidth,
+        **bandwidths._asdict(),
+        "bandwidth": bandwidths.greatest,
         "peak": peaks,
         "results": results,
         "sizes": of_sizes,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from particles.cli.bench import ELEMENT_BYTES, STEPS, Case
@@ -339,9 +340,8 @@ def interpolation(found: Found) -> str:
         if "kernel" in row
     ]
     peak = part["peak"]["float32"] * 1e-9, part["peak"]["float64"] * 1e-9
-    roof = (
-        f"The roof is of {part['bandwidth'] * 1e-9:.1f} GB/s, as the triad moves, and of the peak: "
-    )
+    mover = "faster of the triad and the axpy" if "axpy" in part else "triad"
+    roof = f"The roof is of {part['bandwidth'] * 1e-9:.1f} GB/s, as the {mover} moves, and of the peak: "
     roof += f"{peak[0]:.0f} GFLOP/s in float32, {peak[1]:.0f} in float64."
     sizes = [of_sizes(part["sizes"]), of_last_size(part["sizes"])]
     tables = [goals, table(header, rows), sorting(part["results"]), *sizes]
@@ -349,15 +349,20 @@ def interpolation(found: Found) -> str:
 
 
 def of_sizes(results: Sequence[Row]) -> str:
-    """A row for each size of the publication."""
-    columns = list(dict.fromkeys((row["direction"], row["case"]) for row in results))
-    by_key = {(tuple(row["shape"]), row["direction"], row["case"]): row for row in results}
+    """A row for each size of the publication, and what is carried there."""
+    directions = list(dict.fromkeys(row["direction"] for row in results))
+    cases = dict.fromkeys(row["case"] for row in results)
+    shapes = dict.fromkeys(tuple(row["shape"]) for row in results)
+    by_key = {(row["direction"], row["case"], tuple(row["shape"])): row for row in results}
     rows = [
-        [" x ".join(map(str, shape)), *(_speed(by_key[(shape, *column)]) for column in columns)]
-        for shape in dict.fromkeys(tuple(row["shape"]) for row in results)
+        [
+            case,
+            " x ".join(map(str, shape)),
+            *(_speed(by_key[way, case, shape]) for way in directions),
+        ]
+        for case, shape in product(cases, shapes)
     ]
-    header = [f"{direction}, {case}, ns (GFLOP/s)" for direction, case in columns]
-    return table(["points", *header], rows)
+    return table(["particles", "points", *(f"{way}, ns (GFLOP/s)" for way in directions)], rows)
 
 
 def of_last_size(results: Sequence[Row]) -> str:

@@ -132,7 +132,7 @@ def test_goals_of_particles_stand_beside_what_is_found(found):
     assert [row[operations].strip() for row in rows[2:]] == ["180", "180"]
     sort = ["8 x 8 x 8", "sort, shuffled", "2.00", "36.0", "24.0", "12.0"]
     assert [[cell.strip() for cell in row] for row in sorts[2:]] == [sort]
-    of_sizes = [["2 x 4", "2.00 (90.0)"], ["2 x 8", "2.00 (90.0)"]]
+    of_sizes = [["in rows, float32 x 1", points, "2.00 (90.0)"] for points in ("2 x 4", "2 x 8")]
     assert [[cell.strip() for cell in row] for row in sizes[2:]] == of_sizes
     of_last = [["particles to grid, in rows, float32 x 1", "2.00", "9.0", "90.0", "50%"]]
     assert [[cell.strip() for cell in row] for row in last[2:]] == of_last
