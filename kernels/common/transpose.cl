@@ -46,18 +46,21 @@
 #endif
 #define EXCHANGE_ALL(r, distance, LOW, HIGH)              \
   UNROLL                                                  \
-  for (int i = 0; i < LANES / 2; i++)                     \
+  for (int i = 0; i < side / 2; i++)                      \
   EXCHANGE(r[i / distance * 2 * distance + i % distance], \
            r[i / distance * 2 * distance + i % distance + distance], LOW, HIGH)
 
-INLINE void transpose_block(__private V* r) {
+/* Of so many rows, each as many columns. */
+INLINE void transpose_squares(__private V* r, const int side) {
 #if LANES == 16
-  EXCHANGE_ALL(r, 8, LOW8, HIGH8);
+  if (side > 8) EXCHANGE_ALL(r, 8, LOW8, HIGH8);
 #endif
 #if LANES >= 8
-  EXCHANGE_ALL(r, 4, LOW4, HIGH4);
+  if (side > 4) EXCHANGE_ALL(r, 4, LOW4, HIGH4);
 #endif
-  EXCHANGE_ALL(r, 2, LOW2, HIGH2);
+  if (side > 2) EXCHANGE_ALL(r, 2, LOW2, HIGH2);
   EXCHANGE_ALL(r, 1, LOW1, HIGH1);
 }
+
+INLINE void transpose_block(__private V* r) { transpose_squares(r, LANES); }
 #endif

@@ -8,6 +8,7 @@
  */
 #include "common/common.cl"
 #include "common/long_lanes.cl"
+#include "common/transpose.cl"
 #include "generated/velocity_formulas.cl"
 #include "motion/interpolation.cl"
 #include "stepping/unsplit_grid.cl"
@@ -99,14 +100,42 @@ INLINE I cell_of(const Flow* f, const int a, const I node, const V moved, __priv
 #define POINTS_ALONG(a) ((a) < FIRST_AXIS ? 1 : POINTS)
 #define BETWEEN(a, values, offset) ((a) < FIRST_AXIS ? (values)[0] : between(values, offset))
 
-/* A component at the offsets of cells whose nodes lie in planes, rows and columns `at`. */
-INLINE V component_at(__global const real* from, L (*at)[POINTS], __private const V* offset) {
+/* Where the first node around a particle lies. Compilers that may keep it would rather keep one for
+ * each of many rows, more than there are registers. */
+#if INTERPOLATION == CUBIC
+typedef volatile long Place;
+#else
+typedef long Place;
+#endif
+
+/* What a row has around particles, the nodes of each being neighbours in memory. */
+INLINE void values_in_row(__global const real* row, __private const Place* first,
+                          __private V* values) {
+#if LANES > 1
+  typedef JOIN(REAL_NAME, POINTS) LooseNodes __attribute__((aligned(sizeof(real))));
+  UNROLL
+  for (int lane = 0; lane < LANES; lane++)
+    ((__private LooseNodes*)&values[lane % POINTS])[lane / POINTS] =
+        *(__global const LooseNodes*)(row + first[lane]);
+  transpose_squares(values, POINTS);
+#endif
+}
+
+/* A component at the offsets of cells whose nodes lie in planes, rows and columns `at`; or, as no
+ * row ends between them, at so many strides from the `first`. */
+INLINE V component_at(const Array* array, const int c, __private const Place* first,
+                      L (*at)[POINTS], __private const V* offset) {
+  __global const real* const from = array->at + (c - FIRST_AXIS) * array->component;
   V planes[POINTS], rows[POINTS], values[POINTS];
   for (int i = 0; i < POINTS_ALONG(0); i++) { /* loops, as unrolled ones take long to compile */
     for (int j = 0; j < POINTS_ALONG(1); j++) {
-      const L row = at[0][i] + at[1][j];
-      UNROLL
-      for (int k = 0; k < POINTS; k++) values[k] = gathered(from, row + at[2][k]);
+      if (first != 0) {
+        values_in_row(from + i * array->stride[0] + j * array->stride[1], first, values);
+      } else {
+        const L row = at[0][i] + at[1][j];
+        UNROLL
+        for (int k = 0; k < POINTS; k++) values[k] = gathered(from, row + at[2][k]);
+      }
       rows[j] = between(values, offset[2]);
     }
     planes[i] = BETWEEN(1, rows, offset[1]);
@@ -114,9 +143,15 @@ INLINE V component_at(__global const real* from, L (*at)[POINTS], __private cons
   return BETWEEN(0, planes, offset[0]);
 }
 
-INLINE void components_at(const Array* array, __private const int* n, const int first_row,
-                          __private const I* first, __private const V* offset,
-                          __private V* components) {
+/* Wherever rows end, which few particles see: seldom run, and long to compile at each stage. */
+#if LANES > 1
+#define ANYWHERE OUT_OF_LINE
+#else
+#define ANYWHERE INLINE
+#endif
+ANYWHERE void components_anywhere(const Array* array, __private const int* n, const int first_row,
+                                  __private const I* first, __private const V* offset,
+                                  __private V* components) {
   L at[3][POINTS] = {{0}};
   FOR_AXES(a) {
     UNROLL
@@ -126,9 +161,26 @@ INLINE void components_at(const Array* array, __private const int* n, const int 
           TO_LONG(IS_CUT(a) ? row - (lane_int)first_row : wrap_lanes(row, n[a])) * array->stride[a];
     }
   }
-  FOR_AXES(c) {
-    components[c] = component_at(array->at + (c - FIRST_AXIS) * array->component, at, offset);
+  FOR_AXES(c) components[c] = component_at(array, c, 0, at, offset);
+}
+
+INLINE void components_at(const Array* array, __private const int* n, const int first_row,
+                          __private const I* first, __private const V* offset,
+                          __private V* components) {
+#if LANES > 1
+  L place = 0;
+  I are_apart = array->stride[2] == 1 ? 0 : -1;
+  FOR_AXES(a) {
+    const I begin = IS_CUT(a) ? first[a] - (lane_int)first_row : first[a];
+    place += TO_LONG(begin) * array->stride[a];
+    if (!IS_CUT(a)) are_apart |= (begin < 0) | (begin > (I)((lane_int)(n[a] - POINTS)));
   }
+  if (!ANY(are_apart)) {
+    FOR_AXES(c) components[c] = component_at(array, c, (__private const Place*)&place, 0, offset);
+    return;
+  }
+#endif
+  components_anywhere(array, n, first_row, first, offset, components);
 }
 
 INLINE void velocity_of_particles(const Flow* f, __private const I* node, __private const V* moved,
