@@ -13,12 +13,14 @@
 #endif
 
 #if LANES == 1
-#define TO_V(x) ((V)(x))
 #define TO_TYPE(type, x) ((type)(x))
 #define HALVES_AT(from) vload_half(0, from)
 #else
-#define TO_V(x) JOIN(convert_, JOIN(REAL_NAME, LANES))(x)
+#if __has_builtin(__builtin_convertvector)
+#define TO_TYPE(type, x) __builtin_convertvector(x, JOIN(type, LANES))
+#else
 #define TO_TYPE(type, x) JOIN(convert_, JOIN(type, LANES))(x)
+#endif
 #define HALVES_AT(from) JOIN(vload_half, LANES)(0, from)
 #endif
 #ifdef REAL_IS_DOUBLE
@@ -48,7 +50,7 @@ typedef JOIN(float, LANES) LooseFloats __attribute__((aligned(sizeof(float))));
 
 #define DEFINE_TYPED(type, one_at, row_at, store_one, store_row)                               \
   INLINE V load_##type(__global const type* from, const long stride, const int count) {        \
-    if (stride == 1 && count == LANES) return TO_V(row_at(from));                              \
+    if (stride == 1 && count == LANES) return TO_REAL(row_at(from));                           \
     V u;                                                                                       \
     for (int lane = 0; lane < LANES; lane++)                                                   \
       ((__private real*)&u)[lane] = one_at(from + LEAST_OF(lane, count - 1) * stride);         \

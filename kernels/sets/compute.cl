@@ -9,43 +9,73 @@
 #include "arrays/group.cl"
 #include "common/common.cl"
 #include "common/regions.cl"
+#include "common/typed.cl"
 #include "generated/columns.cl"
 #include "generated/results.cl"
 #include "sets/places.cl"
 
-/* Integers are cut off as by NumPy's astype; what is too large becomes the largest, and NaN 0. */
-#define DEFINE_LOAD(name, type)                                                         \
-  INLINE V load_##name(__global const type* from, const long stride, const int count) { \
-    V u;                                                                                \
-    if (stride == 1 && count == LANES) {                                                \
-      UNROLL                                                                            \
-      for (int lane = 0; lane < LANES; lane++) REAL_OF(u, lane) = (real)from[lane];     \
-      return u;                                                                         \
-    }                                                                                   \
-    for (int lane = 0; lane < LANES; lane++)                                            \
-      REAL_OF(u, lane) = (real)from[LEAST_OF(lane, count - 1) * stride];                \
-    return u;                                                                           \
+#if LANES == 1
+#define DEFINE_LOOSE(name, type) typedef type Loose_##name;
+#else
+#define DEFINE_LOOSE(name, type) \
+  typedef JOIN(type, LANES) Loose_##name __attribute__((aligned(sizeof(type))));
+#endif
+
+/* Most CPUs convert integers of 64 bits one by one only. In a double whose exponent is that of 2^52
+ * or 2^84 the last digits count ones or 2^32: both halves of an integer become such doubles, and
+ * reals below MOST_AT_ONCE. */
+#if defined REAL_IS_DOUBLE && LANES > 1
+#define MOST_AT_ONCE 0x1p51
+#define REALS_OF(x, bias)                                                       \
+  ((AS_V((x) >> 32 | (U)(0x4530000000000000UL)) - (0x1p84 + (bias) + 0x1p52)) + \
+   AS_V(((x) & (U)(0xffffffffUL)) | (U)(0x4330000000000000UL)))
+#define REALS_OF_ULONG(x) REALS_OF(AS_UNSIGNED(x), 0.0)
+#define REALS_OF_LONG(x) REALS_OF(AS_UNSIGNED(x) ^ (U)(1UL << 63), 0x1p63)
+#define TO_LONGS(type, u) \
+  (TO_TYPE(type, AS_UNSIGNED(SELECT(u < 0, -FLOOR(-u), FLOOR(u)) + 0x1.8p52)) - 0x4338000000000000)
+#else
+#define MOST_AT_ONCE INFINITY
+#define REALS_OF_ULONG TO_REAL
+#define REALS_OF_LONG TO_REAL
+#define TO_LONGS TO_TYPE
+#endif
+
+#define DEFINE_LOAD(name, type, REALS)                                                    \
+  DEFINE_LOOSE(name, type)                                                                \
+  INLINE V load_##name(__global const type* from, const long stride, const int count) {   \
+    if (stride == 1 && count == LANES) return REALS(*(__global const Loose_##name*)from); \
+    V u;                                                                                  \
+    for (int lane = 0; lane < LANES; lane++)                                              \
+      REAL_OF(u, lane) = (real)from[LEAST_OF(lane, count - 1) * stride];                  \
+    return u;                                                                             \
   }
-#define DEFINE_INTEGERS(type, least, greatest)                                                 \
-  DEFINE_LOAD(type, type)                                                                      \
+/* Integers are cut off as by NumPy's astype; what is too large becomes the largest, and NaN 0. */
+#define DEFINE_INTEGERS(type, least, greatest, REALS, INTEGERS)                                \
+  DEFINE_LOAD(type, type, REALS)                                                               \
   INLINE type type##_of(const real x) {                                                        \
     if (x > (real)(least) && x < (real)(greatest)) return (type)x;                             \
     return x >= 1 ? (greatest) : x <= -1 ? (least) : 0;                                        \
   }                                                                                            \
   INLINE void store_##type(const V u, __global type* to, const long stride, const int count) { \
+    const V low = GREATEST_OF((real)(least) - ((least) == 0 ? 1 : 0), -MOST_AT_ONCE),          \
+            high = LEAST_OF((real)(greatest), MOST_AT_ONCE);                                   \
+    if (stride == 1 && count == LANES && !ANY((u <= low) | (u >= high) | (u != u))) {          \
+      *(__global Loose_##type*)to = INTEGERS(type, u);                                         \
+      return;                                                                                  \
+    }                                                                                          \
     for (int lane = 0; lane < count; lane++) to[lane * stride] = type##_of(REAL_OF(u, lane));  \
   }
 
-DEFINE_INTEGERS(uchar, 0, UCHAR_MAX)
-DEFINE_INTEGERS(int, INT_MIN, INT_MAX)
-DEFINE_INTEGERS(uint, 0, UINT_MAX)
-DEFINE_INTEGERS(long, LONG_MIN, LONG_MAX)
-DEFINE_INTEGERS(ulong, 0, ULONG_MAX)
+DEFINE_INTEGERS(uchar, 0, UCHAR_MAX, TO_REAL, TO_TYPE)
+DEFINE_INTEGERS(int, INT_MIN, INT_MAX, TO_REAL, TO_TYPE)
+DEFINE_INTEGERS(uint, 0, UINT_MAX, TO_REAL, TO_TYPE)
+DEFINE_INTEGERS(long, LONG_MIN, LONG_MAX, REALS_OF_LONG, TO_LONGS)
+DEFINE_INTEGERS(ulong, 0, ULONG_MAX, REALS_OF_ULONG, TO_LONGS)
 
-DEFINE_LOAD(truth, uchar)
+DEFINE_LOAD(truth, uchar, TO_REAL)
 INLINE void store_truth(const V u, __global uchar* to, const long stride, const int count) {
-  for (int lane = 0; lane < count; lane++)
-    to[lane * stride] = ((__private const real*)&u)[lane] != 0;
+  const V is_true = SELECT(u != 0, (V)(REAL(1.0)), (V)(REAL(0.0)));
+  store_uchar(is_true, to, stride, count);
 }
 
 KERNEL void compute(COLUMN_PARAMETERS
