@@ -206,6 +206,7 @@ void bind_arrays(py::module_& module) {
       .def("copy_from", &Array::copy_from, py::arg("other"), NoGil())
       .def("host_values", &values_of_array)
       .def("mark_shared", &Array::mark_shared)
+      .def("touch", &Array::touch)
       .def_property_readonly("is_shared", &Array::is_shared)
       .def_property_readonly("version", &Array::version)
       .def_property_readonly("bytes_moved", &Array::bytes_moved)

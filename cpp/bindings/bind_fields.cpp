@@ -395,6 +395,7 @@ void bind_fields(py::module_& module) {
       .def("copy_from", &Field::copy_from, py::arg("other"), NoGil())
       .def("host_values", &values_of_field)
       .def("mark_shared", &Field::mark_shared)
+      .def("touch", &Field::touch)
       .def_property_readonly("is_shared", &Field::is_shared)
       .def_property_readonly("version", &Field::version)
       .def_property_readonly("bytes_moved", &Field::bytes_moved)

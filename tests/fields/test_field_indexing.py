@@ -107,6 +107,25 @@ def test_arrays_and_masks_index_through_a_copy(device, key):
     np.testing.assert_array_equal(field.get(), values)
 
 
+def test_a_cpu_does_not_move_what_arrays_do_not_index(device):
+    field, _ = make_pair((5, 6), 2, device)
+    moved = field.core.bytes_moved
+    field[0, [1, 4], [2, 3]] += 1
+    assert (field.core.bytes_moved == moved) == device.is_cpu
+
+
+def test_what_arrays_index_counts_from_then_on(device):
+    velocity = pt.Field(pt.Grid(8), 1, device=device)
+    advection = pt.AdvectionOp(velocity)
+    transport = pt.Splitting(advection, pt.RemeshOp(pt.Field(velocity.grid, device=device)))
+    assert transport.lcfl(0.1) == 0
+    velocity[[3]] = 1
+    assert transport.lcfl(0.1) == pytest.approx(0.8)
+    with pytest.raises(IndexError, match="index 8 is out of bounds"):
+        velocity[[2, 8]] = 1
+    assert velocity.sum() == 1
+
+
 def test_adding_in_place_reads_and_writes_the_part(device):
     field, values = make_pair((5, 6), 2, device)
     field[1, 2:] += 3

@@ -158,8 +158,10 @@ class Transfers(Seen):
 
     def __getitem__(self, key: object) -> npt.NDArray[Any]:
         if is_advanced(key):
+            shared = self._on_host()
+            whole = self.get() if shared is None else shared
             with _named_errors(self):
-                part: npt.NDArray[Any] = self.get()[for_numpy(key)]
+                part: npt.NDArray[Any] = whole[for_numpy(key)]
             return part
         selection = as_selection(key, self.shape)
         values = np.empty(selection.count, self.dtype)
@@ -168,9 +170,13 @@ class Transfers(Seen):
 
     def __setitem__(self, key: object, value: object) -> None:
         if is_advanced(key):
-            values, given = self.get(), as_values(value, self.dtype)
+            given, shared = as_values(value, self.dtype), self._on_host()
+            values = self.get() if shared is None else shared
             with _named_errors(self):
                 values[for_numpy(key)] = given
+            if shared is not None:
+                self.core.touch()
+                return
             key, value = ..., values
         selection = as_selection(key, self.shape)
         if is_a(value, Transfers) and self._is_same_kind(value):
@@ -277,6 +283,14 @@ class Transfers(Seen):
         self._be_seen()
         if host.size:
             self.core.read(*self._places(selection), host)
+
+    def _on_host(self) -> npt.NDArray[Any] | None:
+        """Return the values where they lie, once all work is done, if the host shares the memory."""
+        values = self.core.host_values()
+        if values is not None:
+            self._be_seen()
+            self.device.finish()
+        return values
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None

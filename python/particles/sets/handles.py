@@ -310,6 +310,9 @@ class ParticlePositions(Operators, _OfAllRanks, ArrayReductions):
                 :, : selection.count[1]
             ]
 
+    def _on_host(self) -> None:
+        """Nowhere do positions lie."""
+
     def __setitem__(self, key: object, value: object) -> None:
         given, axes = as_values(value), self.components
         part: Any
