@@ -85,9 +85,11 @@ class Columns:
         attributes = dict(zip(self.attributes, arrays, strict=True))
         return Columns(count, capacity, cells, offsets, turns, numbers, attributes)
 
-    def positions_at(self, box: _core.Cells, rows: range) -> npt.NDArray[np.float64]:
-        """Return positions of some particles."""
-        positions = np.empty((len(rows), self.offsets.components))
+    def positions_at(
+        self, box: _core.Cells, rows: range, out: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return positions of some particles, in `out` or in a new array."""
+        positions = np.empty((len(rows), self.offsets.components)) if out is None else out
         if len(rows):
             box.join(*self.places_at(rows), positions)
         return positions

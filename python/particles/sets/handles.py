@@ -52,7 +52,9 @@ class Owner(Protocol):
     def update(self, formula: Callable[..., Any], /, **numbers: float) -> None:
         """Set attributes by a formula."""
 
-    def _positions_at(self, rows: range) -> npt.NDArray[np.float64]: ...
+    def _positions_at(
+        self, rows: range, out: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[np.float64]: ...
 
     def _put(
         self,
@@ -304,7 +306,9 @@ class ParticlePositions(Operators, _OfAllRanks, ArrayReductions):
         return len(self._swarm), self.components
 
     def _read(self, selection: Selection, host: npt.NDArray[Any]) -> None:
-        if host.size:
+        if host.size and selection.count[1] == self.components:
+            self._swarm._positions_at(_rows_of(selection), host)
+        elif host.size:
             along = slice(selection.start[1], None, selection.step[1])
             host[...] = self._swarm._positions_at(_rows_of(selection))[:, along][
                 :, : selection.count[1]

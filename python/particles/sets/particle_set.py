@@ -1537,9 +1537,11 @@ class ParticleSet(Named):
             )
         return order
 
-    def _positions_at(self, rows: range) -> npt.NDArray[np.float64]:
+    def _positions_at(
+        self, rows: range, out: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[np.float64]:
         self._settle()
-        return self._columns.positions_at(self._box, rows)
+        return self._columns.positions_at(self._box, rows, out)
 
     def _put(
         self,
