@@ -335,6 +335,9 @@ class ParticlePositions(Operators, _OfAllRanks, ArrayReductions):
             part = np.s_[:, selection.start[1] : last + 1 : selection.step[1]]
         if not spread.size and self._swarm.grid.ranks is None:
             return
+        if not is_advanced(key) and spread.shape == (len(rows), axes):
+            self._swarm._put(rows, spread, np.broadcast_to(True, spread.shape))
+            return
         positions, is_assigned = np.zeros((len(rows), axes)), np.zeros((len(rows), axes), bool)
         if spread.size:
             positions[part], is_assigned[part] = spread, True

@@ -1622,6 +1622,8 @@ class ParticleSet(Named):
             self._refuse(rows[wrong], given[wrong])
         if before is None:
             return cells, offsets, turns
+        if not turns.any():
+            return cells, offsets, before
         total = before + turns  # beyond 2^31 it has another sign than both
         too_many = ((before ^ total) & (turns ^ total)) < 0
         if too_many.any():
