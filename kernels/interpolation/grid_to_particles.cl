@@ -15,52 +15,44 @@
 #include "interpolation/stencil.cl"
 #include "sets/ends.cl"
 
-/* Where a row has a stencil's points, which all rows and components have in common. */
-#if LANES == 1
+/* Where a row has a stencil's points, which all rows and components have in common: from `first`
+ * on, where they and those that are read with them are neighbours, else where `of` says. */
 typedef struct {
-  long of[WEIGHTS_ALONG(2)];
+  bool are_neighbours;
+  long first, of[WEIGHTS_ALONG(2)];
 } Columns;
 
 INLINE Columns columns_of(const long first, const Axis along, const long stride) {
   Columns columns;
+  columns.first = first;
+  columns.are_neighbours =
+      LANES > 1 && IN_ROWS && first >= 0 && first + VECTORS * LANES <= along.points;
+  if (columns.are_neighbours) return columns;
   UNROLL
   for (int j = 0; j < WEIGHTS_ALONG(2); j++)
     columns.of[j] = stored_point(first + j, along) * stride;
   return columns;
 }
 
-INLINE V values_at(__global const FIELD* row, const Columns* columns, const int j) {
-  return LOAD_AS(FIELD, row + columns->of[j]);
-}
-#else
-typedef struct {
-  long first, stride;
-  Axis along;
-  bool are_inside; /* with those of no weight */
-} Columns;
-
-INLINE Columns columns_of(const long first, const Axis along, const long stride) {
-  const Columns columns = {first, stride, along,
-                           first >= 0 && first + VECTORS * LANES <= along.points};
-  return columns;
-}
-
 /* Values of a row at a vector of a stencil's points; 0 where there is no weight. */
 INLINE V values_at(__global const FIELD* row, const Columns* columns, const int piece) {
+#if LANES == 1
+  return LOAD_AS(FIELD, row + columns->of[piece]);
+#else
   V values = 0;
-  if (IN_ROWS && columns->are_inside) {
+  if (columns->are_neighbours) {
     values = LOAD_ROW_AS(FIELD, row + columns->first + piece * LANES);
     return SELECT(lanes_of(piece), values, (V)(REAL(0.0)));
   }
+  UNROLL
   for (int lane = 0; lane < LANES; lane++) {
     const int j = piece * LANES + lane;
     if (j < WEIGHTS_ALONG(2))
-      ((__private real*)&values)[lane] =
-          LOAD_AS(FIELD, row + stored_point(columns->first + j, columns->along) * columns->stride);
+      ((__private real*)&values)[lane] = LOAD_AS(FIELD, row + columns->of[j]);
   }
   return values;
-}
 #endif
+}
 
 KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET* offsets,
                               const long n, const long cells0, const long cells1, const long cells2,
