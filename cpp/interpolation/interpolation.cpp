@@ -32,6 +32,8 @@ constexpr int64_t kLinesGivenTo = 8, kLinesReadFrom = 2;  // of a work-item, at 
 constexpr int64_t kBytesOfSums = 288, kPieces = 16, kBytesOfPiece = 56, kBytesOfKinds = 72;
 constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
 constexpr double kDelay = 0.25;    // of a unit, in tiles
+// Sampling goes through points beside a tile again, not through particles.
+constexpr double kSamplesRepeated = 4;
 constexpr int64_t kShortestTile = 4 * kCellsOfRow;
 constexpr int64_t kFewLines = 16;    // of a tile: particles beside it are gone through again
 constexpr size_t kMostTogether = 4;  // components of pairs of one launch, or one pair
@@ -250,7 +252,7 @@ std::optional<Interpolation::Windows> Interpolation::rings_given_to(const Field&
                                                                     int components,
                                                                     DType real) const {
   const Grid& grid = field.grid();
-  return rings_for(field, part_of(grid), box, grid.shape[0], components, real);
+  return rings_for(field, part_of(grid), box, grid.shape[0], components, real, most_repeated_);
 }
 
 bool Interpolation::can_have_ring(const Field& field, const Part& part, const Cells& box) const {
@@ -302,7 +304,8 @@ std::string Interpolation::options(const Cells& box, const Field& field, const P
 
 std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& field, const Part& part,
                                                                const Cells& box, int64_t planes,
-                                                               int components, DType real) const {
+                                                               int components, DType real,
+                                                               double most_repeated) const {
   if (!can_have_ring(field, part, box)) return std::nullopt;
   const AxesOfThree axes = axes_of(box.ndim);
   const auto& shape = field.grid().shape;
@@ -339,7 +342,7 @@ std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& fiel
       fits ? static_cast<double>((windows.tile0 + beside0) * (windows.tile1 + beside1)) /
                  static_cast<double>(windows.tile0 * windows.tile1)
            : std::numeric_limits<double>::infinity();
-  if (repeated > most_repeated_) return std::nullopt;
+  if (repeated > most_repeated) return std::nullopt;
   windows.elements = components * (windows.tile1 + 2 * beside1) * windows.width;
   const int64_t tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1);
   windows.count = std::min(tiles, tiles_at_most);
@@ -414,7 +417,8 @@ void Interpolation::read_together(const Cells& box, const Own& own, const Places
   const DType real = real_of(field, results, *places.offsets);
   const int64_t own_planes = own.planes > 0 ? own.planes : box.shape[0];
   const auto rings_of = [&](int number) {
-    return starts ? rings_for(field, part, box, own_planes, number, real) : std::nullopt;
+    const double most = kSamplesRepeated * most_repeated_;
+    return starts ? rings_for(field, part, box, own_planes, number, real, most) : std::nullopt;
   };
   const bool has_all = part.whole == 0 && own_planes == box.shape[0];
   const auto tile_of = [&](int number) {

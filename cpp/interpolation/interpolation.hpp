@@ -29,7 +29,7 @@ class Interpolation {
   static constexpr int64_t kBytesOfWindow = 320 * 1024;
   // Rings are used where the rows beside tiles, which are gone through again, make the work at most
   // so many times as much.
-  static constexpr double kMostRepeated = 2;
+  static constexpr double kMostRepeated = 4;
 
   // The axes of a box among three, as stencil.cl has them: -1 where the box has none.
   using AxesOfThree = std::array<int, 3>;
@@ -156,7 +156,8 @@ class Interpolation {
   bool can_have_ring(const Field& field, const Part& part, const Cells& box) const;
   // Of so many planes, those given to or those that have particles; of a field on a part.
   std::optional<Windows> rings_for(const Field& field, const Part& part, const Cells& box,
-                                   int64_t planes, int components, DType real) const;
+                                   int64_t planes, int components, DType real,
+                                   double most_repeated) const;
   std::optional<Windows> rings_given_to(const Field& field, const Cells& box, int components,
                                         DType real) const;
   Windows windows_for(const Field& field, const AxesOfThree& axes, int components,
