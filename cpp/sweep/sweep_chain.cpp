@@ -106,8 +106,9 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
   std::iota(numbers.begin(), numbers.end(), 0);
   std::vector<Kind> kinds;
   for (const LinePlan& lines : plan.axes) {
-    const int axis = lines.axes.row, across = axes_across(kind_, flow_->kind(axis), inflow);
+    const int axis = lines.axes.row;
     const Motion& motion = flow_->kind(axis);
+    const int across = axes_across(kind_, motion, inflow);
     const Kind kind{lines.options() + motion.options_along_any_axis() +
                         " -DCROSSFLOW=" + std::to_string(across),
                     comes_in(inflow, axis) ? inflow_source(numbers, inflow[axis]) : ""};
