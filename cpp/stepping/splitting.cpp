@@ -54,11 +54,8 @@ void Splitting::make_sweeps() {
     };
     auto sweep = make(advection_->flow().kind(axis));
     if (const auto displaced = reach_->choose(axis, *sweep)) sweep = make(*displaced);
-    if (sweep->needs_turns()) {
-      const auto& brought = remesh_->inflow()[axis];
-      crossflows_[axis].emplace(advection_->flow(), axis,
-                                std::array<bool, 2>{!brought[0].empty(), !brought[1].empty()});
-    }
+    if (sweep->needs_turns())
+      crossflows_[axis].emplace(advection_->flow(), axis, inflow_ends(remesh_->inflow(), axis));
     sweeps_.push_back(std::move(sweep));
   }
 }

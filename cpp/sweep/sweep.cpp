@@ -54,8 +54,13 @@ std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* n
 
 }  // namespace
 
+std::array<bool, 2> inflow_ends(const Inflow& inflow, int axis) {
+  return {!inflow.at(axis)[0].empty(), !inflow.at(axis)[1].empty()};
+}
+
 bool comes_in(const Inflow& inflow, int axis) {
-  return !inflow[axis][0].empty() || !inflow[axis][1].empty();
+  const auto ends = inflow_ends(inflow, axis);
+  return ends[0] || ends[1];
 }
 
 int axes_across(const SweepKind& kind, const Motion& motion, const Inflow& inflow) {

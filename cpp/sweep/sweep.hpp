@@ -30,7 +30,8 @@ struct Turns {
   const Crossflow* crossflow = nullptr;
 };
 
-// Whether something comes in through an end of lines along an axis.
+// Through which ends of lines along an axis something comes in.
+std::array<bool, 2> inflow_ends(const Inflow& inflow, int axis);
 bool comes_in(const Inflow& inflow, int axis);
 
 // How many other axes strain what comes in along the axis of a motion: masses alone are strained.

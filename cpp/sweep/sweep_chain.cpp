@@ -116,7 +116,7 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
     const auto number = static_cast<int>(known - kinds.begin());
     if (known == kinds.end()) kinds.push_back(kind);
     axes_.push_back({lines, number, MotionCopy(context, motion, lines), motion});
-    if (across > 0) prepare_to_measure(axes_.back(), inflow[axis]);
+    if (across > 0) prepare_to_measure(axes_.back(), inflow_ends(inflow, axis));
   }
   kernel_ = context->kernel(program(kinds, kernel), kind_.kernel + "_chain");
   if (has_ends() && kind_.adds_up)
@@ -129,17 +129,16 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
 }
 
 // A velocity that depends on time has other rates in each sweep.
-void SweepChain::prepare_to_measure(Axis& axis,
-                                    const std::array<std::vector<std::string>, 2>& brought) {
+void SweepChain::prepare_to_measure(Axis& axis, const std::array<bool, 2>& ends) {
   const auto& context = flow_->context();
+  const Grid& grid = flow_->velocity().grid;
   const int row = axis.plan.axes.row;
-  const std::array<bool, 2> ends{!brought[0].empty(), !brought[1].empty()};
   if (!flow_->velocity().depends_on_time) {
     axis.crossflow = std::make_unique<Crossflow>(*flow_, row, ends);
     return;
   }
   const size_t number = size_of(flow_->dtype());
-  const size_t bytes = 4 * number * flow_->velocity().grid.points() / axis.plan.nodes;
+  const size_t bytes = ends.size() * (grid.ndim - 1) * number * grid.points() / axis.plan.nodes;
   axis.moments = std::clamp<size_t>(kBytesOfRates / bytes, 1, kSweepsAtMost);
   axis.crossflow = std::make_unique<Crossflow>(*flow_, row, ends, axis.moments);
   for (Slot& slot : slots_)
@@ -166,8 +165,9 @@ std::vector<ProgramPart> SweepChain::program(const std::vector<Kind>& kinds,
       option("HAS_RATES", has_rates() ? 1 : 0);
   std::vector<ProgramPart> parts;
   for (const auto& [own, inflow] : kinds) {
-    if (!inflow.empty()) files["generated/inflow.cl"] = inflow;
-    parts.push_back({kernel_source("sweep/" + kind_.kernel + ".cl", files),
+    auto with_inflow = files;
+    if (!inflow.empty()) with_inflow["generated/inflow.cl"] = inflow;
+    parts.push_back({kernel_source("sweep/" + kind_.kernel + ".cl", with_inflow),
                      options + own + option("KIND", parts.size())});
   }
   return parts;
@@ -216,15 +216,15 @@ void SweepChain::add(int axis, const Interval& interval, double greatest_move, c
   links_.push_back(static_cast<double>(within % kOfFirstNumber));
   const LineAxes& axes = own.plan.axes;
   const auto lead = [&](int other) { return leads && other >= 0 ? (*leads)[other] : 0; };
-  links_.insert(links_.end(),
-                {static_cast<double>(own.kind), interval.begin, interval.duration,
-                 rates_of(own, interval, leads), lead(axes.lane), lead(axes.outer), 0});
+  const double rates = add_strained(own, interval, leads);
+  links_.insert(links_.end(), {static_cast<double>(own.kind), interval.begin, interval.duration,
+                               rates, lead(axes.lane), lead(axes.outer), 0});
   const size_t moved = 2 * components_.size() * size_of(components_.front()->dtype());
   bytes_ += (own.motion.bytes() + static_cast<double>(moved)) * own.motion.grid().points();
 }
 
-// Which rates are those across a sweep; less than 0 where it is alone.
-double SweepChain::rates_of(Axis& axis, const Interval& interval, const Leads& leads) {
+// Which rates will be those across a sweep; less than 0 where it is alone.
+double SweepChain::add_strained(Axis& axis, const Interval& interval, const Leads& leads) {
   if (!axis.crossflow || !leads) return -1;
   if (axis.strained.empty() || flow_->velocity().depends_on_time) axis.strained.push_back(interval);
   return static_cast<double>(axis.strained.size() - 1);

@@ -66,8 +66,8 @@ class SweepChain {
     Motion motion;
     bool is_used = false;                            // by a sweep that has been added
     std::unique_ptr<Crossflow> crossflow = nullptr;  // where other axes strain what comes in
-    size_t moments = 1;                              // at so many they are measured at most
-    std::vector<Interval> strained = {};             // in which they are to be measured
+    size_t moments = 1;                              // that are measured together, at most
+    std::vector<Interval> strained = {};             // where they will be
   };
 
   bool has_ends() const;
@@ -75,8 +75,8 @@ class SweepChain {
   const Buffer& rates_across(const Axis& axis) const;
   std::vector<ProgramPart> program(const std::vector<Kind>& kinds,
                                    const RemeshingKernel& kernel) const;
-  void prepare_to_measure(Axis& axis, const std::array<std::vector<std::string>, 2>& brought);
-  double rates_of(Axis& axis, const Interval& interval, const Leads& leads);
+  void prepare_to_measure(Axis& axis, const std::array<bool, 2>& ends);
+  double add_strained(Axis& axis, const Interval& interval, const Leads& leads);
   void measure_across(Axis& axis, const Slot& slot);
   void write_links(const Slot& slot) const;
 

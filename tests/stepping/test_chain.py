@@ -138,16 +138,26 @@ def test_more_sweeps_than_a_launch_does(device, shape):
     np.testing.assert_array_equal(values(run), values(other))
 
 
-@pytest.mark.parametrize("shape", [(12, 9), (40, 1600)], ids=str)
-def test_a_launch_knows_the_strain_across_in_each_of_its_sweeps(device, shape):
+@pytest.mark.parametrize(
+    ("shape", "is_series"), [((12, 9), False), ((12, 9), True), ((40, 1600), False)], ids=str
+)
+def test_a_launch_knows_the_strain_across_in_each_of_its_sweeps(device, shape, is_series):
     """Of long faces it has room for a few."""
     grid = pt.Grid(shape, boundary=[("inflow", "outflow"), "periodic"])
     flow = ["1 + 0.2*sin(6.25*y)*cos(40*t)", "0.2*cos(6.25*x)*sin(40*t)*sin(6.25*y)"]
+    velocity = pt.Velocity(grid, flow)
+    if is_series:
+        levels = [
+            field([1 + a * wave(grid, 1), a * wave(grid, 2)], grid, "float64", device)
+            for a in (0.1, 0.3, 0.2)
+        ]
+        velocity = pt.VelocitySeries(levels, [0.0, 0.1, 0.4])
     steps = 300 if shape[1] < 100 else 30
     results = []
     for form in (None, APART):
         u = field(noise(grid, 5), grid, "float64", device)
-        advection = pt.AdvectionOp(pt.Velocity(grid, flow), dtype="float64", device=device)
+        choices = {} if is_series else {"dtype": "float64", "device": device}
+        advection = pt.AdvectionOp(velocity, **choices)
         transport = pt.Splitting(advection, pt.RemeshOp(u, form=form, inflow=brought))
         with pt.profile(device) as profile:
             transport.run(steps / 1000, 0.001)
