@@ -36,6 +36,10 @@ NOT_TRIED = {
     "AdvectionOp.check_times": "used by the operators alone, with numbers that have been checked",
     "AdvectionOp.core_for": "used by the operators alone",
     "Diffusion.core_for": "used by the operators alone",
+    **{
+        f"Array.__i{operator}__": "refused whatever it is given"
+        for operator in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+    },
     "AdvectionOp.on_points": "used by the operators alone, with numbers that have been checked",
     "Device": "devices come from `devices`, `default_device` and `Device.from_pyopencl`",
     "Memory": "a result",
