@@ -28,7 +28,7 @@ class Interpolation {
   // times as many.
   static constexpr int64_t kBytesOfWindow = 320 * 1024;
   // Rings are used where the rows beside tiles, which are gone through again, make the work at most
-  // so many times as much.
+  // so many times as much, and some more to sample.
   static constexpr double kMostRepeated = 4;
 
   // The axes of a box among three, as stencil.cl has them: -1 where the box has none.
@@ -73,8 +73,8 @@ class Interpolation {
   Interpolation(std::shared_ptr<Context> context, const RemeshingKernel& kernel,
                 int64_t bytes_of_window = kBytesOfWindow, double most_repeated = kMostRepeated);
 
-  // Whether the bits of particles that are sorted by row come from a ring of planes, which is the
-  // faster way on CPUs.
+  // Whether particles that are sorted by row give to a ring of planes, which is the faster way on
+  // CPUs.
   bool has_ring(const Field& field, const Cells& box, const Array& values,
                 const Array& offsets) const;
 
