@@ -318,11 +318,11 @@ INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
   if (m->tile.least_first + i >= 0 && m->tile.greatest_first + i < n) return row;
   const I node = m->first + (lane_int)i, source = SOURCE_OF(node, n);
   const V sign = SELECT(IS_IMAGE(node, n), (V)(REAL(-1.0)), (V)(REAL(1.0)));
-  if (LOW_END == INFLOW) {
+  if (LOW_END == INFLOW && ANY(source < 0)) {
     const V low = continued(&m->beyond[LOW][INSTANT_OF(when)], TO_REAL(source));
     row = SELECT(source < 0, sign * low, row);
   }
-  if (HIGH_END == INFLOW) {
+  if (HIGH_END == INFLOW && ANY(source >= n)) {
     const V high = continued(&m->beyond[HIGH][INSTANT_OF(when)], TO_REAL(n - 1 - source));
     row = SELECT(source >= n, sign * high, row);
   }

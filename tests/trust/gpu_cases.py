@@ -192,6 +192,14 @@ def short_segment():
     pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form), 1).sweep(0, 1.0)
 
 
+def last_part():
+    """Something comes in through the end of the first part, which the last one knows nothing of."""
+    choices = {"kernel": "M'4", "scheme": "rk4", "interpolation": "linear", "dtype": "float32"}
+    choices |= {"order": 1, "limiter": None, "conservative": True, "times": 1, "components": 1}
+    box = {"boundary": ("inflow", "outflow"), "ratio": 1, "shape": (6, 12, 5), "wind": 15.0}
+    part("registers", axis=0, rank=2, **choices, **box)
+
+
 def cut_lines(kind):
     """Lines in segments of a few nodes, from which particles move far."""
     device = gpu(ENOUGH)
@@ -420,6 +428,7 @@ CASES = {
     **named("formula", paired("formula", FORMULA), formula),
     **{f"run, {problem}": partial(transport, problem) for problem in hashes.PROBLEMS},
     "a shorter last segment": short_segment,
+    "the last part": last_part,
     **{f"cut lines, {kind}": partial(cut_lines, kind) for kind in ("registers", "team")},
     "displacements": displacements,
     **{f"diffusion {dtype}": partial(diffusion, dtype) for dtype in REALS},

@@ -87,11 +87,11 @@ def test_memory_that_nobody_has_written_is_found(tmp_path):
 
 
 @needs_oclgrind
-def test_the_last_segment_of_a_line_reads_what_was_written(tmp_path):
-    """It may be shorter than the others; and the library with plain writes is used."""
+def test_the_last_of_a_line_reads_what_was_written(tmp_path):
+    """A segment may be shorter than the others; and the library with plain writes is used."""
     library = gpu_check.plain_writes(str(tmp_path))
     seen = oclgrind.environment(str(tmp_path), **gpu_check.UNWRITTEN, PARTICLES_OPENCL=library)
-    found = gpu_check.run(["a shorter last segment"], seen)
+    found = gpu_check.run(["a shorter last segment", "the last part"], seen)
     assert found.reports == {}
     assert {"sweep", "keep_edges"} <= found.launched
 
