@@ -58,9 +58,10 @@ INLINE Shifts shifts_of(const V displacement) {
 /* Runs: rows of a block, LANES rows at most, in which the places of each lane lie in few cells that
  * go along with the rows: in `spread` + 1 of them from `cell` on, which is counted from the row
  * that a particle is on. So addresses run from row to row, and no row is tested by itself. Usually
- * one cell is the first of all lanes. Lanes that lie further apart make groups; what a run works on
- * is then copied group by group, and the work itself is done once. The spread is a constant
- * wherever rows are worked on. */
+ * one cell is the first of all lanes, and often the only one. Lanes that lie further apart make
+ * groups; what a run works on is then copied group by group, and the work itself is done once. The
+ * spread is a constant wherever rows are worked on. */
+#define SINGLE 0 /* no select */
 #define NARROW 1 /* one select a row */
 #define WIDE 3   /* two */
 #define MOST_NARROW (1 << 23)
@@ -92,8 +93,21 @@ INLINE int are_narrow(const V least, const V greatest, const int cell) {
          !ANY((least < begin) | (greatest - begin >= (V)(REAL(1.0) * (NARROW + 1))));
 }
 
+/* Of places that are narrow, whether both cells are met or one. */
+INLINE void narrow_run(Groups* groups, Run* run, const V least, const V greatest, const int cell) {
+  const V begin = (V)((real)cell), next = begin + REAL(1.0);
+  const int is_first = !ANY(greatest >= next), is_second = !ANY(least < next);
+  run->spread = is_first || is_second ? SINGLE : NARROW;
+  run->cell = is_second ? next : begin;
+  groups->count = 1, groups->cell[0] = cell + is_second;
+}
+
 /* The whole cells of a place in a run, and how many that is from the run's own on. */
 INLINE V cells_in_run(const Run* run, const V place, const int spread, __private V* shift) {
+  if (spread == SINGLE) {
+    *shift = (V)(REAL(0.0));
+    return run->cell;
+  }
   if (spread == NARROW) {
     const V next = run->cell + REAL(1.0);
     const I is_next = place >= next;
@@ -134,15 +148,14 @@ OUT_OF_LINE Run run_of_places(Groups* groups, Habit* habit, __private const V* p
       other_greatest = GREATEST_OF(other_greatest, place[k + 1]);
     }
     least = LEAST_OF(least, other_least), greatest = GREATEST_OF(greatest, other_greatest);
-    run.spread = NARROW, run.cell = (V)((real)habit->cell);
-    groups->count = 1, groups->cell[0] = habit->cell;
-    if (are_narrow(least, greatest, habit->cell)) break;
     const I first = cells_of(FLOOR(least)), last = cells_of(FLOOR(greatest));
-    habit->cell = (int)LEAST(first);
-    run.cell = (V)((real)habit->cell), groups->cell[0] = habit->cell;
-    if (are_narrow(least, greatest, habit->cell)) break;
+    if (!are_narrow(least, greatest, habit->cell)) habit->cell = (int)LEAST(first);
+    if (are_narrow(least, greatest, habit->cell)) {
+      narrow_run(groups, &run, least, greatest, habit->cell);
+      break;
+    }
     if (!ANY(AS_UNSIGNED(last - first) > (U)(WIDE))) {
-      run.spread = WIDE;
+      run.spread = WIDE, run.cell = (V)((real)habit->cell);
       find_groups(groups, &run, first, last);
       break;
     }
@@ -169,10 +182,10 @@ INLINE void include_place(Extent* e, const V place) {
 /* The same run, of places that lie within an extent. */
 INLINE Run next_run(Groups* groups, Habit* habit, const Extent* extent, __private const V* place,
                     const int begin, const int end) {
-  const Run run = {end, NARROW, (V)((real)habit->cell)};
   if (begin + habit->longest < end || !are_narrow(extent->least, extent->greatest, habit->cell))
     return run_of_places(groups, habit, place, begin, end);
-  groups->count = 1, groups->cell[0] = habit->cell;
+  Run run = {end};
+  narrow_run(groups, &run, extent->least, extent->greatest, habit->cell);
   return run;
 }
 
@@ -183,12 +196,14 @@ INLINE Run next_run(Groups* groups, Habit* habit, const Extent* extent, __privat
 #define AMONG_4(b1, b2, r) SELECT(b2, AMONG_2(b1, (r) + 2), AMONG_2(b1, r))
 
 /* to[j] = row[shift + j] of each lane, j < COUNT. */
-#define PICK_ROWS(row, shift, spread, COUNT, to)                                        \
-  {                                                                                     \
-    const I b1 = spread == NARROW ? (shift) > 0 : BIT_1(shift), b2 = BIT_2(shift);      \
-    UNROLL                                                                              \
-    for (int j = 0; j < COUNT; j++)                                                     \
-      (to)[j] = spread == NARROW ? AMONG_2(b1, (row) + j) : AMONG_4(b1, b2, (row) + j); \
+#define PICK_ROWS(row, shift, spread, COUNT, to)                                   \
+  {                                                                                \
+    const I b1 = spread == NARROW ? (shift) > 0 : BIT_1(shift), b2 = BIT_2(shift); \
+    UNROLL                                                                         \
+    for (int j = 0; j < COUNT; j++)                                                \
+      (to)[j] = spread == SINGLE   ? (row)[j]                                      \
+                : spread == NARROW ? AMONG_2(b1, (row) + j)                        \
+                                   : AMONG_4(b1, b2, (row) + j);                   \
   }
 
 /* Puts rows that a group of lanes works on to those of the groups before. */

@@ -37,7 +37,9 @@ INLINE V cells_moved(const Run* run, const V moved, const int spread, __private 
       V own[2 * ROWS_OF_RUN];                                                                 \
       __private const V* near = rows_around(MOTION_ARGUMENT, &groups, &run, first + from,     \
                                             first + run.end - 1, TIME_##s, own);              \
-      if (run.spread == NARROW)                                                               \
+      if (run.spread == SINGLE)                                                               \
+        FOLLOW_RUN(s, SINGLE)                                                                 \
+      else if (run.spread == NARROW)                                                          \
         FOLLOW_RUN(s, NARROW)                                                                 \
       else                                                                                    \
         FOLLOW_RUN(s, WIDE)                                                                   \

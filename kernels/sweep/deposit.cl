@@ -148,7 +148,9 @@ typedef struct {
 INLINE void find_shares(Shares* to, const V shift, __private const V* weight, const int count,
                         const int spread) {
   to->shift = shift;
-  if (spread == NARROW) {
+  if (spread == SINGLE) {
+    FOR_WINDOW(count, to->weight[j] = weight[j])
+  } else if (spread == NARROW) {
     SPREAD(to->weight, weight, shift > 0, 1, count)
   } else {
     const I b1 = BIT_1(shift), b2 = BIT_2(shift);

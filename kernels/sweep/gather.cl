@@ -210,7 +210,9 @@ INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, cons
     __private const V* near[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++)
       near[c] = rows_around_places(MOTION_ARGUMENT, h, &groups, c, first + from, copies[c]);
-    if (run.spread == NARROW)
+    if (run.spread == SINGLE)
+      FOLLOW_RUN_BACK(SINGLE)
+    else if (run.spread == NARROW)
       FOLLOW_RUN_BACK(NARROW)
     else
       FOLLOW_RUN_BACK(WIDE)

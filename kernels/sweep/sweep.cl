@@ -108,7 +108,9 @@ INLINE void add_run(const Sums* sums, const Swept* f, const int p, const int beg
       __private V* at[COMPONENTS];                                                         \
       for (int c = 0; c < COMPONENTS; c++)                                                 \
         at[c] = sums_of_run(&sums[c * SUMS_EACH + s], groups, first, rows, copies[c]);     \
-      if (run->spread == NARROW)                                                           \
+      if (run->spread == SINGLE)                                                           \
+        add_rows(at, f, begin, run, moved, strengths, first_weight, count, SINGLE);        \
+      else if (run->spread == NARROW)                                                      \
         add_rows(at, f, begin, run, moved, strengths, first_weight, count, NARROW);        \
       else                                                                                 \
         add_rows(at, f, begin, run, moved, strengths, first_weight, count, WIDE);          \
