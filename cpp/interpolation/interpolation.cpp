@@ -30,6 +30,7 @@ constexpr int64_t kColumns = 64, kBlocks = 4;
 constexpr int64_t kPlanesOfTile = 64, kFewestPlanes = 8;  // where tiles are too few for all units
 constexpr int64_t kLinesGivenTo = 8, kLinesReadFrom = 2;  // of a work-item, at most
 constexpr int64_t kBytesOfSums = 288, kPieces = 16, kBytesOfPiece = 56, kBytesOfKinds = 72;
+constexpr int64_t kMostPassed = 3, kMostCellsOfOthers = 65536;
 constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
 constexpr double kDelay = 0.25;    // of a unit, in tiles
 // Sampling goes through points beside a tile again, not through particles.
@@ -80,6 +81,16 @@ void add_axes(Launch& launch, const Cells& box, const Grid& grid, const Part& pa
   for (int k = 0; k < 3; ++k) launch.int64({"points", k}, at(points, axes[k], 1));
   for (int k = 0; k < 3; ++k)
     launch.int32({"ends", k}, bits_of(axes[k] < 0 ? Ends{} : box.ends[axes[k]]));
+}
+
+// The axes, and which planes of points and of cells there are.
+void add_planes_given_to(Launch& launch, const Cells& box, const Grid& grid,
+                         const AxesOfThree& axes) {
+  const Part part = part_of(grid);
+  add_axes(launch, box, grid, part, axes);
+  launch.int64("own_planes", at(grid.shape, axes[0], 1))
+      .int64("first_plane", part.first)
+      .int64("first_cells", box.part.first);
 }
 
 // As pairs.cl has them.
@@ -421,8 +432,11 @@ void Interpolation::read_together(const Cells& box, const Own& own, const Places
     return starts ? rings_for(field, part, box, own_planes, number, real, most) : std::nullopt;
   };
   const bool has_all = part.whole == 0 && own_planes == box.shape[0];
+  const bool has_planes = (box.ndim > 1 || has_all) && have_same_cells(box, field.grid(), part);
+  const int64_t planes = box.ndim > 1 ? own_planes : 1;
   const auto tile_of = [&](int number) {
-    return starts && has_all ? tile_for(field, box, false, number, real) : std::nullopt;
+    return starts && has_planes ? tile_for(field, box, false, planes, {}, number, real)
+                                : std::nullopt;
   };
   const bool in_rings = go_apart(box, all, [&](int n) { return rings_of(n).has_value(); });
   const bool in_tiles = !tile_of(all) && tile_of(components);
@@ -470,17 +484,16 @@ void Interpolation::read_together(const Cells& box, const Own& own, const Places
     launch.int64("n", count);
   add_axes(launch, box, field.grid(), part, axes);
   std::optional<Workspace::Scratch> scratch;
+  if (rings || tile) launch.int64("first_own", own.first).int64("own_planes", planes);
+  launch.int64("first_plane", part.first);
   if (rings) {
     scratch.emplace(workspace_.scratch({rings->bytes}, "planes around particles"));
-    launch.int64("first_own", own.first)
-        .int64("own_planes", own_planes)
-        .int64("first_plane", part.first);
     launch.int64("tile0", rings->tile0).int64("tile1", rings->tile1);
     add_windows(launch, *rings, *scratch->buffers[0]);
   } else if (tile) {
     launch.int64("tile0", tile->planes).range(tile->range);
   } else {
-    launch.int64("first_plane", part.first).range(shares.range());
+    launch.range(shares.range());
   }
   add_fields(launch, pairs, axes);
   for (size_t p = 0; p < pairs.size(); ++p)
@@ -509,13 +522,40 @@ Interpolation::Giving Interpolation::giving(const Cells& box, const Places& plac
       rings.has_value(), rings ? *rings : windows_for(field, axes_of(box.ndim), components, real)};
 }
 
+// Points along each axis, 0, 1, 2, that a particle passes on its way through a cell, as tile.cl has
+// them; nothing where there are many, or so many cells that a place may be rounded to another one.
+std::optional<AxesOfThree> Interpolation::points_passed(const Cells& box, const Field& field) {
+  const auto cells = whole_of(box.shape, box.part);
+  const auto points = whole_of(field.grid().shape, part_of(field.grid()));
+  const AxesOfThree axes = axes_of(box.ndim);
+  AxesOfThree passed{};
+  if (cells == points) return passed;
+  for (int k = 0; k < 3; ++k) {
+    const int64_t of_axis = at(cells, axes[k], 1);
+    passed[k] = axes[k] < 0 ? 0 : static_cast<int>(parts_of(points[axes[k]], of_axis));
+    if (passed[k] > kMostPassed || of_axis > kMostCellsOfOthers) return std::nullopt;
+  }
+  return passed;
+}
+
+std::optional<Interpolation::Tile> Interpolation::tile_given_to(const Field& field,
+                                                                const Cells& box, int components,
+                                                                DType real) const {
+  const std::optional<AxesOfThree> passed = points_passed(box, field);
+  if (!passed) return std::nullopt;
+  const int64_t planes = at(field.grid().shape, axes_of(box.ndim)[0], 1);
+  return tile_for(field, box, true, planes, *passed, components, real);
+}
+
 // The bytes of local memory of particles_to_tile.cl and tile_to_particles.cl.
 std::optional<Interpolation::Tile> Interpolation::tile_for(const Field& field, const Cells& box,
-                                                           bool gives, int components,
-                                                           DType real) const {
+                                                           bool gives, int64_t planes_of_all,
+                                                           const AxesOfThree& passed,
+                                                           int components, DType real) const {
   const Device& device = workspace_.device();
-  if (device.is_cpu() || box.part.whole > 0 || box.shape != field.grid().shape) return std::nullopt;
-  const int64_t stencil = kernel_.stencil, planes = box.ndim > 1 ? stencil + 1 : 1;
+  if (device.is_cpu()) return std::nullopt;
+  const int64_t stencil = kernel_.stencil;
+  const int64_t planes = box.ndim > 1 ? stencil + 1 + passed[0] : 1;
   const auto size = static_cast<int64_t>(size_of(real));
   Tile tile;
   tile.blocks = box.ndim < 3 ? 1 : kBlocks;
@@ -543,9 +583,10 @@ std::optional<Interpolation::Tile> Interpolation::tile_for(const Field& field, c
   if (largest < kColumns) return std::nullopt;
   tile.options = " -DBLOCKS=" + std::to_string(tile.blocks) +
                  " -DLINES_OF_ITEM=" + std::to_string(tile.lines_of_item);
+  for (int k = 0; k < 3; ++k)
+    tile.options += " -DPASSED_" + std::to_string(k) + "=" + std::to_string(passed[k]);
   const auto& shape = field.grid().shape;
   const AxesOfThree axes = axes_of(box.ndim);
-  const int64_t planes_of_all = at(shape, axes[0], 1);
   const int64_t beside =
       parts_of(at(shape, axes[1], 1), tile.lines()) * parts_of(at(shape, axes[2], 1), kColumns);
   tile.planes = kPlanesOfTile;
@@ -563,8 +604,8 @@ Kernel Interpolation::tile_kernel(const Tile& tile, const Cells& box, const Plac
                                   size_t pairs) {
   return workspace_.kernel_made(
       "interpolation/particles_to_tile.cl", {{"generated/weights.cl", kernel_.source}},
-      options(box, field, Part{}, values, *places.offsets, 1, pairs) + kFaintestAreZero +
-          " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
+      options(box, field, part_of(field.grid()), values, *places.offsets, 1, pairs) +
+          kFaintestAreZero + " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
           " -DIN_ORDER=" + (rows.order != nullptr ? "1" : "0") +
           " -DBY_CELL=" + (rows.by_cell ? "1" : "0") + tile.options,
       "particles_to_tile");
@@ -576,7 +617,7 @@ void Interpolation::to_tiles(const Tile& tile, const Cells& box, const Places& p
   const AxesOfThree axes = axes_of(box.ndim);
   Launch launch(tile_kernel(tile, box, places, rows, values, field, pairs.size()));
   add_particles(launch, places, rows, pairs);
-  add_axes(launch, box, field.grid(), Part{}, axes);
+  add_planes_given_to(launch, box, field.grid(), axes);
   launch.int64("tile0", tile.planes);
   add_fields(launch, pairs, axes);
   launch.int32("adds", adds).range(tile.range);
@@ -585,7 +626,7 @@ void Interpolation::to_tiles(const Tile& tile, const Cells& box, const Places& p
 
 bool Interpolation::gives_apart(const Cells& box, const Field& field, int components,
                                 DType real) const {
-  if (tile_for(field, box, true, 1, real)) return !tile_for(field, box, true, components, real);
+  if (tile_given_to(field, box, 1, real)) return !tile_given_to(field, box, components, real);
   return go_apart(box, components,
                   [&](int number) { return rings_given_to(field, box, number, real).has_value(); });
 }
@@ -624,7 +665,7 @@ void Interpolation::prepare_together(const Cells& box, const Places& places, con
   const DType real = real_of(field, values, *places.offsets);
   if (gives_apart(box, field, components, real))
     return prepare_together(box, places, rows, {{*values.component(0), *field.component(0)}});
-  if (const auto tile = tile_for(field, box, true, components, real))
+  if (const auto tile = tile_given_to(field, box, components, real))
     tile_kernel(*tile, box, places, rows, values, field, pairs.size());
   else
     workspace_.scratch({giving(box, places, rows, values, field, pairs.size()).windows.bytes},
@@ -656,18 +697,14 @@ void Interpolation::give_together(const Cells& box, const Places& places, const 
                       adds);
     return;
   }
-  if (const auto tile = tile_for(field, box, true, components, real))
+  if (const auto tile = tile_given_to(field, box, components, real))
     return to_tiles(*tile, box, places, rows, pairs, adds);
   const Giving found = giving(box, places, rows, values, field, pairs.size());
   const auto scratch = workspace_.scratch({found.windows.bytes}, "sums of particles");
   const AxesOfThree axes = axes_of(box.ndim);
   Launch launch(found.kernel);
   add_particles(launch, places, rows, pairs);
-  const Part part = part_of(field.grid());
-  add_axes(launch, box, field.grid(), part, axes);
-  launch.int64("own_planes", at(field.grid().shape, axes[0], 1))
-      .int64("first_plane", part.first)
-      .int64("first_cells", box.part.first);
+  add_planes_given_to(launch, box, field.grid(), axes);
   const Windows& windows = found.windows;
   launch.int64("tile0", windows.tile0).int64("tile1", windows.tile1);
   if (!found.in_ring) launch.int64("tile2", windows.tile2);

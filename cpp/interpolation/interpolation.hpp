@@ -125,9 +125,14 @@ class Interpolation {
     std::string options;
     Range range;
   };
-  // On GPUs, of as many cells as points; nothing where it has not room in local memory.
-  std::optional<Tile> tile_for(const Field& field, const Cells& box, bool gives, int components,
-                               DType real) const;
+  // On GPUs, of planes that are given to, or of cells that have particles; nothing where it has not
+  // room in local memory. It gives to no points that are much denser than cells, and reads those of
+  // as many cells alone.
+  std::optional<Tile> tile_for(const Field& field, const Cells& box, bool gives, int64_t planes,
+                               const AxesOfThree& passed, int components, DType real) const;
+  std::optional<Tile> tile_given_to(const Field& field, const Cells& box, int components,
+                                    DType real) const;
+  static std::optional<AxesOfThree> points_passed(const Cells& box, const Field& field);
   void to_tiles(const Tile& tile, const Cells& box, const Places& places, const Rows& rows,
                 const std::vector<Given>& pairs, bool adds);
   Kernel tile_kernel(const Tile& tile, const Cells& box, const Places& places, const Rows& rows,

@@ -9,10 +9,8 @@
  * are its own what the particles of their bits give, one after the other. So there is no race, and
  * every point receives its particles in their order.
  *
- * The set has as many cells as the grid has points.
- *
- * INDEX, IN_ORDER, BY_CELL  as in runs.cl
- * BLOCKS, LINES_OF_ITEM     as in tile.cl */
+ * INDEX, IN_ORDER, BY_CELL         as in runs.cl
+ * BLOCKS, LINES_OF_ITEM, PASSED_0  as in tile.cl */
 #ifndef INDEX
 #define INDEX int
 #endif
@@ -73,14 +71,15 @@ typedef struct {
 /* What all work-items of a group share. */
 typedef struct {
   TileRange at;
+  int own_plane;                /* of those that there are, the tile's first one */
   __local PointsOfKind* points; /* by kind */
   int pieces;                   /* of a line of cells */
   __local real* beyond;         /* sums of points beyond the ends */
   bool has_beyond;
 } GroupTile;
 
-/* Particles of some cells of a line, low to high - 1, which reach points of a kind. The line, and
- * what they have along each axis, are counted on from the box's ends by `shift`. */
+/* Particles of some cells of a line, low to high - 1, which reach points of a kind. Their points
+ * along each axis are counted on from the box's ends by `shift`. */
 typedef struct {
   long first, last; /* particles, some of other cells */
   long first_cell;  /* of the line */
@@ -197,7 +196,7 @@ INLINE void receive(OwnSums* sums, const GroupTile* tile, __local const Batch* b
       if (j1 < 0 || j1 >= WEIGHTS_ALONG(1)) continue;
       const real along = batch->along[point - batch->first[2][q]][q];
       const real across = batch->across[j1][q];
-      const int skipped = batch->first[0][q] - first_plane; /* 0 or 1 */
+      const int skipped = batch->first[0][q] - first_plane; /* 0 to 1 + PASSED_0 */
       UNROLL
       for (int k = 0; k < PLANES_REACHED; k++) {
         const int j0 = k - skipped;
@@ -294,10 +293,9 @@ INLINE void leave_plane(OwnSums* sums, const GroupTile* tile, const int plane, c
   if (plane >= 0 && plane < tile->at.count[0]) {
     UNROLL
     for (int c = 0; c < ALL_COMPONENTS; c++) {
-      __global FIELD* to = field_component_at(fields, c, stride_of_component) +
-                           (tile->at.first[0] + plane) * stride0 +
-                           (tile->at.first[1] + BLOCK) * stride1 +
-                           (tile->at.first[2] + COLUMN) * stride2;
+      __global FIELD* to =
+          field_component_at(fields, c, stride_of_component) + (tile->own_plane + plane) * stride0 +
+          (tile->at.first[1] + BLOCK) * stride1 + (tile->at.first[2] + COLUMN) * stride2;
       AS_A_LOOP
       for (int line = BLOCK; line < LINES; line += BLOCKS, to += BLOCKS * stride1) {
         real sum = sums->of[c][0][0];
@@ -331,8 +329,8 @@ INLINE bool has_own_piece(__local const PointsOfKind* points) {
  * it, or a piece for each time that it is gone round. */
 INLINE void find_piece(__local Piece* piece, const int number, const Wrapped plane,
                        const CellRows* lines, const GroupTile* tile, const Axis* axes,
-                       __global const INDEX* starts, __global const CELL* cells,
-                       __global const INDEX* order) {
+                       const long first_cells, __global const INDEX* starts,
+                       __global const CELL* cells, __global const INDEX* order) {
   const long cells_of_line = axes[2].cells;
   const int k = number % tile->pieces;
   const Wrapped line =
@@ -345,20 +343,22 @@ INLINE void find_piece(__local Piece* piece, const int number, const Wrapped pla
     kind = k == 1 && has_own_piece(tile->points + POINTS_BELOW) ? POINTS_BELOW : POINTS_ABOVE;
   const long low = max(tile->points[kind].first_cell - begin, (long)0);
   const long high = min(tile->points[kind].last_cell - begin, cells_of_line);
-  const long in_set = plane.inside * axes[1].cells + line.inside;
+  const long in_set =
+      plane_in_part(plane.inside, first_cells, axes[0].cells) * axes[1].cells + line.inside;
   piece->first = begin_of_cells(in_set, low, cells_of_line, false, starts, cells, order);
   piece->last = begin_of_cells(in_set, high, cells_of_line, true, starts, cells, order);
   piece->first_cell = in_set * cells_of_line;
   piece->low = (int)low, piece->high = (int)high;
   piece->kind = kind;
   piece->line = (int)line.inside;
-  piece->shift[0] = (int)plane.shift, piece->shift[1] = (int)line.shift;
-  piece->shift[2] = (int)begin;
+  const long shift[] = {plane.shift, line.shift, begin};
+  for (int axis = 0; axis < 3; axis++)
+    piece->shift[axis] = (int)(shift[axis] / axes[axis].cells * axes[axis].points);
 }
 
 /* Whether a particle of a cell may give to points beyond an end, of an axis with ends. */
 INLINE bool reaches_an_end(const int axis, const long cell, const Axis along) {
-  const long first = first_reached(axis, cell);
+  const long first = first_reached(axis, cell, along);
   return first < 0 || first + REACHED(axis) > along.points;
 }
 
@@ -367,6 +367,7 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
                               __global const INDEX* order, const long cells0, const long cells1,
                               const long cells2, const long points0, const long points1,
                               const long points2, const int ends0, const int ends1, const int ends2,
+                              const long own_planes, const long first_plane, const long first_cells,
                               const long tile0, FOR_PAIRS(FIELD_OF_PAIR),
                               const long stride_of_component, const long stride0,
                               const long stride1, const long stride2, const int adds) {
@@ -381,7 +382,9 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
   __local Piece pieces[PIECES];
   const int item = get_local_id(0);
   GroupTile tile;
-  tile.at = tile_of_group(tile0, points0, points1, points2);
+  tile.at = tile_of_group(tile0, own_planes, points1, points2);
+  tile.own_plane = tile.at.first[0];
+  tile.at.first[0] += (int)first_plane;
   tile.beyond = beyond;
   tile.points = points;
   const bool has_below = tile_stands_for(&tile.at, 0, BEYOND_LOW, axes[2]);
@@ -417,20 +420,19 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
   const CellRows planes = rows_that_reach(0, axes[0], tile.at.first[0], tile.at.count[0]);
   const CellRows lines = rows_that_reach(1, axes[1], tile.at.first[1], tile.at.count[1]);
   const int pieces_of_plane = (int)(lines.end - lines.first) * tile.pieces;
-  int turn = 0;
-  /* Behind the last plane of cells, too, a plane of points after the other is left. */
-  for (int plane = (int)planes.first; plane < (int)planes.end + PLANES_REACHED - 1; plane++) {
-    const int first_plane = (int)first_reached(0, plane);
-    for (int number = 0; plane < planes.end && number < pieces_of_plane; number++) {
+  int turn = 0, reached = (int)first_reached(0, planes.first, axes[0]);
+  for (int plane = (int)planes.first; plane < planes.end; plane++) {
+    for (int number = 0; number < pieces_of_plane; number++) {
       /* The next pieces are looked for together, by a work-item each. */
       if (number % PIECES == 0) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < PIECES)
           find_piece(pieces + item, number + item, wrapped(plane, cells0), &lines, &tile, axes,
-                     starts, cells, order);
+                     first_cells, starts, cells, order);
         barrier(CLK_LOCAL_MEM_FENCE);
       }
       __local const Piece* const here = pieces + number % PIECES;
+      const long line = lines.first + number / tile.pieces;
       const bool at_ends =
           (PLANES_HAVE_ENDS && reaches_an_end(0, modulo_of(plane, cells0), axes[0])) ||
           (LINES_HAVE_ENDS && reaches_an_end(1, here->line, axes[1]));
@@ -452,18 +454,21 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
         turn = 1 - turn;
         for (int k = item; k < GIVERS; k += GROUP) givers[turn * GIVERS + k] = 0;
         if (at_ends)
-          receive_at_ends(&sums, &tile, &batch, to_own, tile.at.first[2] + COLUMN, first_plane,
-                          axes);
+          receive_at_ends(&sums, &tile, &batch, to_own, tile.at.first[2] + COLUMN, reached, axes);
         else
-          receive(&sums, &tile, &batch, to_own, tile.at.first[2] + COLUMN, first_plane,
-                  (int)first_reached(1, here->line + here->shift[1]));
+          receive(&sums, &tile, &batch, to_own, tile.at.first[2] + COLUMN, reached,
+                  (int)first_reached(1, line, axes[1]));
         if (to_beyond)
           receive_beyond(&tile, &batch, to_beyond, (int)point_beyond(COLUMN, axes[2]), COLUMN,
                          axes);
         barrier(CLK_LOCAL_MEM_FENCE);
       }
     }
-    leave_plane(&sums, &tile, first_plane - tile.at.first[0], axes[2], fields, stride_of_component,
-                stride0, stride1, stride2, adds);
+    /* Behind the last plane of cells all that there are sums of. */
+    const int next = plane + 1 < planes.end ? (int)first_reached(0, plane + 1, axes[0])
+                                            : reached + PLANES_REACHED;
+    for (; reached < next; reached++)
+      leave_plane(&sums, &tile, reached - tile.at.first[0], axes[2], fields, stride_of_component,
+                  stride0, stride1, stride2, adds);
   }
 }

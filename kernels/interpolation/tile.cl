@@ -3,16 +3,24 @@
  * place along axis 2 and some lines along axis 1.
  *
  * BLOCKS         a group has so many times as many work-items as the tile's lines have points
- * LINES_OF_ITEM  of the tile */
+ * LINES_OF_ITEM  of the tile
+ * PASSED_0, 1, 2  points that a particle passes at most on its way through a cell, where the set
+ *                 has not as many cells as the grid has points */
 #ifndef BLOCKS
 #define BLOCKS 4
 #endif
 #ifndef LINES_OF_ITEM
 #define LINES_OF_ITEM 8
 #endif
+#ifndef PASSED_0
+#define PASSED_0 0
+#define PASSED_1 0
+#define PASSED_2 0
+#endif
 #include "common/common.cl"
 #include "generated/weights.cl"
 #include "interpolation/stencil.cl"
+#include "sets/ends.cl"
 
 #define COLUMNS 64 /* as interpolation.cpp has it */
 #define GROUP (COLUMNS * BLOCKS)
@@ -21,11 +29,16 @@
 #define BLOCK ((int)get_local_id(0) / COLUMNS)
 
 /* Points along an axis that particles of a cell may give to: those of a periodic axis one less. */
-#define REACHED(axis) (IS_AXIS(axis) ? STENCIL + 1 : 1)
+#define PASSED(axis) ((axis) == 0 ? PASSED_0 : (axis) == 1 ? PASSED_1 : PASSED_2)
+#define REACHED(axis) (IS_AXIS(axis) ? STENCIL + 1 + PASSED(axis) : 1)
 #define PLANES_REACHED REACHED(0)
 
-INLINE long first_reached(const int axis, const long cell) {
-  return cell - (IS_AXIS(axis) ? STENCIL_BEFORE + 1 : 0);
+/* Of cells that are counted on beyond the ends of the axis. */
+INLINE long first_reached(const int axis, const long cell, const Axis along) {
+  if (!IS_AXIS(axis)) return cell;
+  const long scaled = cell * along.points;
+  const long point = SAME_CELLS ? cell : (scaled - modulo_of(scaled, along.cells)) / along.cells;
+  return point - (STENCIL_BEFORE + 1);
 }
 
 typedef struct {

@@ -35,10 +35,13 @@ INLINE __local real* plane_of(const PlanesRead* read, const int plane) {
 }
 
 INLINE void read_plane(const PlanesRead* read, const int plane, const TileRange* tile,
-                       const Axis* axes, __global FIELD* const* fields,
+                       const Axis* axes, const long first_plane, __global FIELD* const* fields,
                        const long stride_of_component, const long stride0, const long stride1,
                        const long stride2) {
-  const long of_plane = stored_point(plane, axes[0]) * stride0;
+  /* Along a periodic axis nobody reads the first one, which a part may lack. */
+  if (IS_AXIS_0 && !PLANES_HAVE_ENDS && plane == read->first[0]) return;
+  const long of_plane =
+      plane_in_part(stored_point(plane, axes[0]), first_plane, axes[0].points) * stride0;
   for (int k = get_local_id(0); k < POINTS_READ; k += GROUP) {
     const int line = k / COLUMNS_READ, column = k % COLUMNS_READ;
     if (line >= tile->count[1] + REACHED(1) - 1 || column >= tile->count[2] + REACHED(2) - 1)
@@ -80,6 +83,7 @@ KERNEL void tile_to_particles(__global const CELL* cells, __global const OFFSET*
                               __global const INDEX* starts, const long cells0, const long cells1,
                               const long cells2, const long points0, const long points1,
                               const long points2, const int ends0, const int ends1, const int ends2,
+                              const long first_own, const long own_planes, const long first_plane,
                               const long tile0, FOR_PAIRS(FIELD_OF_PAIR),
                               const long stride_of_component, const long stride0,
                               const long stride1, const long stride2, FOR_PAIRS(VALUES_OF_PAIR),
@@ -91,15 +95,16 @@ KERNEL void tile_to_particles(__global const CELL* cells, __global const OFFSET*
       {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
   __local real points[PLANES_REACHED * ALL_COMPONENTS * POINTS_READ];
   __local long firsts[LINES], lasts[LINES];
-  const TileRange tile = tile_of_group(tile0, cells0, cells1, cells2);
+  TileRange tile = tile_of_group(tile0, own_planes, cells1, cells2);
+  tile.first[0] += (int)first_own;
   PlanesRead read = {points};
   for (int axis = 0; axis < 3; axis++)
-    read.first[axis] = (int)first_reached(axis, tile.first[axis]);
+    read.first[axis] = (int)first_reached(axis, tile.first[axis], axes[axis]);
   for (int k = 0; k + 1 < PLANES_REACHED; k++)
-    read_plane(&read, read.first[0] + k, &tile, axes, fields, stride_of_component, stride0, stride1,
-               stride2);
+    read_plane(&read, read.first[0] + k, &tile, axes, first_plane, fields, stride_of_component,
+               stride0, stride1, stride2);
   for (int plane = 0; plane < tile.count[0]; plane++) {
-    read_plane(&read, read.first[0] + plane + PLANES_REACHED - 1, &tile, axes, fields,
+    read_plane(&read, read.first[0] + plane + PLANES_REACHED - 1, &tile, axes, first_plane, fields,
                stride_of_component, stride0, stride1, stride2);
     const long first_line = (tile.first[0] + plane) * cells1 + tile.first[1];
     for (int k = get_local_id(0); k < 2 * tile.count[1]; k += GROUP) {

@@ -9,6 +9,8 @@ pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
 from benchmarks.gpu_model import __main__ as gpu_model
 from benchmarks.gpu_model import known, occupancy, oclgrind
+from benchmarks.gpu_model.cases import CASES
+from tests.support import lot
 
 
 def has_headers():
@@ -23,6 +25,13 @@ def test_kernels_whose_counts_are_known(tmp_path):
     assert known.wrong(counts) == []
     counts[0]["loads_moved"] *= 2
     assert known.wrong(counts) == ["copied: loads must be 1, not 2"]
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("name", lot.some(CASES, 4, "cases of the model"))
+@pytest.mark.filterwarnings("ignore::particles.LCFLWarning")
+def test_no_case_is_refused(name):
+    CASES[name].prepare()()
 
 
 @pytest.mark.parametrize(

@@ -120,22 +120,31 @@ def test_windows_have_every_plane_that_a_kernel_reaches():
 
 @pytest.mark.sampled
 def test_gpus_that_share_a_grid_give_the_bits_of_one_device(device):
-    """Their tiles in local memory are of whole grids: parts take the forms that know of planes."""
+    """They give to tiles of their parts in local memory, from as many cells as points or others."""
     rng = np.random.default_rng(lot.lots("gpus that share a grid").getrandbits(64))
     shape = [(20, 67), (9, 18, 37)][rng.integers(2)]
-    box = {"boundary": ["periodic", *["wall"] * (len(shape) - 1)], "extent": 2.5}
-    at, s = rng.uniform(0, 2.2, (900, len(shape))), rng.normal(size=900).astype("float32")
+    cells = [shape, [round(n * rng.uniform(0.5, 2)) for n in shape]][rng.integers(2)]
+    first = ["periodic", "wall", ("outflow", "wall")][rng.integers(3)]
+    box = {"boundary": [first, *["wall"] * (len(shape) - 1)], "extent": 2.5}
+    n = 6000  # of fewer the rows of the whole grid are not counted
+    at, s = rng.uniform(0, 2.2, (n, len(shape))), rng.normal(size=n).astype("float32")
     u = rng.normal(size=shape)
-    found = set()
-    for where in {"device": device}, {"devices": several(as_gpu(device), 3)}:
-        grid = pt.Grid(shape, **box, devices=where.get("devices"))
+    found, gpus = set(), several(as_gpu(device), 3)
+    for where in {"device": device}, {"devices": gpus}:
+        home, grid = (pt.Grid(n, **box, devices=where.get("devices")) for n in (cells, shape))
         on = where.get("device")
-        swarm = pt.ParticleSet(grid, at, s=s, dtype="float32", device=on)
+        swarm = pt.ParticleSet(home, at, s=s, dtype="float32", device=on)
         swarm.sort("cell")
         given, field = (pt.Field(grid, device=on) for _ in range(2))
         field[...] = u
+        for gpu in gpus:
+            gpu.core.start_profile(1)
         pt.ParticlesToGrid(swarm, "s", given, "M'4").apply()
         pt.GridToParticles(field, swarm, "value", "M'4").apply()
+        launched = [set(gpu.core.stop_profile(1)) for gpu in gpus]
         order = np.argsort(swarm.gather("s"), kind="stable")
         found.add((given.get().tobytes(), swarm.gather("value")[order].tobytes()))
     assert len(found) == 1
+    for ran in launched:
+        assert "particles_to_tile" in ran
+        assert ("tile_to_particles" in ran) == (cells == shape)

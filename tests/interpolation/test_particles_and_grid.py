@@ -674,6 +674,37 @@ def test_a_gpu_gives_the_same_bits(device, shape):
         assert len(found) == 1
 
 
+@pytest.mark.sampled
+@pytest.mark.parametrize("run", range(12))
+def test_a_gpu_gives_the_same_bits_to_other_points_than_cells(device, run):
+    """A cell has a part of a point or several; where it has many, another form gives to them."""
+    skip_what_takes_for_ever(device)
+    rng = generator(f"other points {run}")
+    box = BOXES[rng.integers(len(BOXES))]
+    ndim = len(box["boundary"])
+    shapes = GPU_SHAPES[ndim]
+    points = shapes[rng.integers(len(shapes))]
+    cells = [max(1, round(n / rng.choice([0.3, 0.8, 1, 1.4, 2, 3, 4.5]))) for n in points]
+    home, grid, n = pt.Grid(cells, **box), pt.Grid(points, **box), 900
+    kernel, at = KERNELS[rng.integers(len(KERNELS))], anywhere(home, n, rng)
+    s = rng.normal(size=(n, 2)).astype("float32")
+    order = ["canonical", None][rng.integers(2)]
+    found, launched = set(), set()
+    for form in FORMS:
+        on = in_form(device, form)
+        swarm = pt.ParticleSet(home, at, s=s, dtype="float32", device=on)
+        swarm.sort("cell")
+        given = pt.Field(grid, 2, device=on)
+        on.core.start_profile(1)
+        for adds in False, True:
+            pt.ParticlesToGrid(swarm, "s", given, kernel, order=order).apply(add=adds)
+        found.add(given.get().tobytes())
+        launched |= set(on.core.stop_profile(1))
+    assert len(found) == 1
+    passed = max(-(-n // k) for n, k in zip(points, cells, strict=True))
+    assert ("particles_to_tile" in launched) == (passed <= 3)
+
+
 def one_point(grid, positions):
     """Return the point that is nearest to each particle, in NumPy."""
     place = (positions - grid.first) / grid.spacing

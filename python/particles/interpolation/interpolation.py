@@ -250,7 +250,7 @@ class GridToParticles(_Interpolation):
         Not on a small part of a grid, as the rows are those of the whole.
         """
         swarm = self.swarm
-        may = not swarm.grid.is_divided or swarm._core.counts_rows(len(swarm))
+        may = not swarm.grid.is_divided or swarm._box.rows <= len(swarm)
         return swarm._starts() if may and swarm._is_in_rows else None
 
     def __repr__(self) -> str:
