@@ -310,10 +310,6 @@ CASES = {
         for cfl in CFL
     },
     **{
-        f"axis {axis}, CFL 30, 128 nodes": sweep(shape, axis, 30, form=pt.Form(nodes=128))
-        for axis, shape in enumerate(((128, 2, 64), (2, 128, 64)))
-    },
-    **{
         f"{n} nodes, CFL {cfl}": sweep((n, 1, LINES), 0, cfl, allowed(cfl), n)
         for n, cfl in ((128, 3), (256, 3), (512, 3), *((1024, cfl) for cfl in CFL))
     },
