@@ -17,6 +17,7 @@
 #include "interpolation/sampled.cl"
 #include "interpolation/stencil.cl"
 #include "interpolation/tile.cl"
+#include "sets/ends.cl"
 
 /* Points of a plane that particles of the tile read; those of plane p and component c begin at
  * (p % PLANES_REACHED * ALL_COMPONENTS + c) * POINTS_READ. */
