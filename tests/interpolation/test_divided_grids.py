@@ -102,7 +102,7 @@ def test_windows_have_every_plane_that_a_kernel_reaches():
         own, planes = rng.integers(5, 120), rng.integers(1, 120)
         planes = own if rng.integers(2) else planes
         begins = [0, *sorted(rng.choice(np.arange(1, own), rng.integers(4), replace=False)), own]
-        stencil, ends = rng.choice((1, 2, 4, 6, 8)), ["periodic", "wall"][rng.integers(2)]
+        stencil, ends = rng.choice((1, 2, 4, 6, 8, 12)), ["periodic", "wall"][rng.integers(2)]
         grid = SimpleNamespace(
             ranks="some", ndim=2, whole=SimpleNamespace(shape=(own, 3)), begins=begins
         )
@@ -118,12 +118,24 @@ def test_windows_have_every_plane_that_a_kernel_reaches():
             assert {*(reached % planes).ravel()} <= {*has}, (own, planes, begins, stencil, ends)
 
 
+@pytest.mark.parametrize("stencil", [2, 6, 12, 16])
+def test_planes_that_are_gone_through_are_there(stencil):
+    """With ends, kernels go through all planes where points are fewer than twice the stencil's."""
+    for own in range(3, 2 * stencil):
+        begins = [0, own // 3, 2 * own // 3, own]
+        box = SimpleNamespace(shape=(own, 3))
+        grid = SimpleNamespace(ranks="some", ndim=2, whole=box, begins=begins)
+        other = SimpleNamespace(whole=box, boundary=("wall", "wall"))
+        windows = windows_around(grid, other, reach_of(stencil))
+        assert [window.rows for window in windows] == [own] * 3
+
+
 @pytest.mark.sampled
 def test_gpus_that_share_a_grid_give_the_bits_of_one_device(device):
     """They give to tiles of their parts in local memory, from as many cells as points or others."""
     rng = np.random.default_rng(lot.lots("gpus that share a grid").getrandbits(64))
     shape = [(20, 67), (9, 18, 37)][rng.integers(2)]
-    cells = [shape, [round(n * rng.uniform(0.5, 2)) for n in shape]][rng.integers(2)]
+    cells = [shape, tuple(round(n * rng.uniform(0.5, 2)) for n in shape)][rng.integers(2)]
     first = ["periodic", "wall", ("outflow", "wall")][rng.integers(3)]
     box = {"boundary": [first, *["wall"] * (len(shape) - 1)], "extent": 2.5}
     n = 6000  # of fewer the rows of the whole grid are not counted

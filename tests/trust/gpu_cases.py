@@ -351,12 +351,13 @@ def sets(dtype):
 
 
 def interpolation(dtype):
-    """Between particles and points, with as many cells as points and with others, in several tiles."""
+    """Between particles and points: as many cells as points, others, and few, in several tiles."""
     device = gpu(ENOUGH)
     ends = ["wall", "periodic", ("outflow", "wall")]
     kernels = itertools.cycle(("M'6", "L1", "nearest"))
     alike = [(7,), (10, 66), (3, 2, 4)]
-    for shape, other in [*zip(alike, alike, strict=True), ((5, 6), (4, 9))]:
+    others = [((5, 6), (4, 9)), ((2, 6), (9, 5))]
+    for shape, other in [*zip(alike, alike, strict=True), *others]:
         boundary = ends[: len(shape)]
         n = 130
         swarm = pt.ParticleSet(
