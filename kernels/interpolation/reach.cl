@@ -9,13 +9,15 @@ typedef struct {
 } CellRows;
 
 /* The cells along an axis whose particles may have some of `count` points; beyond the ends of a
- * periodic axis they are counted on. On short axes images reach everything. */
+ * periodic axis they are counted on. A mirror image is among the points that its particle reaches,
+ * or nearer; where there are fewer points than a particle has, images of images reach everything.
+ */
 INLINE CellRows rows_that_reach(const int axis, const Axis along, const long first,
                                 const long count) {
   CellRows rows = {0, along.cells};
   if (!IS_AXIS(axis)) return rows;
   const bool is_periodic = along.ends & ENDS_MEET;
-  if (!is_periodic && along.points < 2 * WEIGHTS_ALONG(axis)) return rows;
+  if (!is_periodic && along.points < WEIGHTS_ALONG(axis)) return rows;
   const long low = first + BEFORE_ALONG(axis) + 1 - WEIGHTS_ALONG(axis);
   const long high = first + count + BEFORE_ALONG(axis);
   rows.first = low;
