@@ -8,6 +8,7 @@ names of the kernels that ran, as JSON. Before each case its name is written to 
 import functools
 import itertools
 import json
+import os
 import sys
 import warnings
 from functools import partial
@@ -16,7 +17,7 @@ import numpy as np
 import particles as pt
 from particles import _core
 
-from tests.support import lot
+from tests.support import lot, ranks
 from tests.support.alike_parts import part_of
 from tests.support.drawn import BROUGHT, SPLINE, Case, duration
 from tests.support.gpu_forms import as_gpu
@@ -86,6 +87,12 @@ PART = {
     "axis": (0, 1),
     "rank": (0, 1, 2),
 }
+OF_RANKS = {
+    "as many points": ((9, 70), (9, 70), ["periodic", "wall"], "M'4"),
+    "ends": ((8, 5, 6), (8, 5, 6), [("outflow", "wall"), "wall", "periodic"], "M'6"),
+    "other points": ((8, 6), (13, 7), ["wall", "periodic"], "M'4"),
+}
+"""Cells, points, boundaries, and kernels of interpolation."""
 BEFORE = "== "
 REALS = ("float16", "float32", "float64")
 opened = []
@@ -378,6 +385,27 @@ def interpolation(dtype):
         swarm["v"].get(), swarm["new"].get()
 
 
+def of_ranks(name):
+    """Interpolation on parts of a grid: two processes have a device each.
+
+    Oclgrind cannot be called from two threads, by which a process has several devices.
+    """
+    if "PMI_SIZE" not in os.environ:
+        status, _, errors = ranks.run(2, "tests.trust.gpu_cases", f"ranks {name}")
+        sys.stderr.write(errors)
+        assert status == 0, f"ranks end with {status}"
+        return
+    shape, points, boundary, kernel = OF_RANKS[name]
+    home, grid = (pt.Grid(n, boundary=boundary, comm="world") for n in (shape, points))
+    values = np.ones((300, 2), "float32")
+    swarm = pt.ParticleSet.random(home, len(values), seed=3, device=gpu(ENOUGH), v=values)
+    swarm.sort("cell")
+    v = pt.Field(grid, 2, device=swarm.device)
+    pt.ParticlesToGrid(swarm, "v", v, kernel).apply()
+    pt.GridToParticles(v, swarm, "v", kernel).apply()
+    v.get(), swarm["v"].get()
+
+
 def tracers(dtype):
     """Take particles along by each kind of velocity, some of them out of the box."""
     device = gpu(ENOUGH)
@@ -439,6 +467,7 @@ CASES = {
     **{f"arrays {dtype}": partial(arrays, dtype) for dtype in INTEGERS},
     **{f"sets {dtype}": partial(sets, dtype) for dtype in REALS[1:]},
     **{f"interpolation {dtype}": partial(interpolation, dtype) for dtype in REALS},
+    **{f"ranks {name}": partial(of_ranks, name) for name in OF_RANKS},
     **{f"tracers {dtype}": partial(tracers, dtype) for dtype in ("float32", "float64")},
     "the device itself": device_itself,
 }

@@ -111,7 +111,7 @@ def test_drawn_sweeps_read_what_was_written(tmp_path):
 
 
 def test_reports_are_told_apart():
-    errors = "== a\n1 warning generated.\n== b\n12 warnings generated.\n\nInvalid read\n== c\n"
+    errors = "== a\n1 3 warning generated.\n warnings generated.\n== b\n12 warnings generated.\n\nInvalid read\n== c\n"
     assert dict(gpu_check.reports_in(errors)) == {"b": "Invalid read"}
 
 
