@@ -19,10 +19,9 @@ KERNEL void copy(__global const SOURCE* source, const long s_offset, const long 
                  const long n1, const long n2, const long n3) {
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
-  for (long job = share.first; job < share.last; job++) {
-    const Block b = block_at(job, n3);
-    __global const SOURCE* from = source + s_offset + row_offset(b.row, n1, n2, s0, s1, s2);
-    __global stored* to = target + t_offset + row_offset(b.row, n1, n2, t0, t1, t2);
+  FOR_BLOCKS(b, share, n1, n2, n3) {
+    __global const SOURCE* from = source + s_offset + row_offset(b, s0, s1, s2);
+    __global stored* to = target + t_offset + row_offset(b, t0, t1, t2);
     long x = b.first + item;
 #ifdef UNIT_STRIDES
     for (x = b.first + item * LANES; x + LANES <= b.end; x += items * LANES) {
@@ -38,9 +37,8 @@ KERNEL void fill(__global stored* target, const long t_offset, const long t0, co
                  const long n3, const real value) {
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
-  for (long job = share.first; job < share.last; job++) {
-    const Block b = block_at(job, n3);
-    __global stored* to = target + t_offset + row_offset(b.row, n1, n2, t0, t1, t2);
+  FOR_BLOCKS(b, share, n1, n2, n3) {
+    __global stored* to = target + t_offset + row_offset(b, t0, t1, t2);
     long x = b.first + item;
 #ifdef UNIT_STRIDES
     for (x = b.first + item * LANES; x + LANES <= b.end; x += items * LANES) {

@@ -28,9 +28,8 @@ KERNEL void integers(__global const NUMBER* from, const long offset, const long 
   const int item = get_local_id(0);
   WIDE sum = 0, least = from[offset], greatest = least;
   const Share share = share_of(rows * blocks_of_row(columns));
-  for (long job = share.first; job < share.last; job++) {
-    const Block b = block_at(job, columns);
-    __global const NUMBER* row = from + offset + b.row * row_stride;
+  FOR_BLOCKS(b, share, 1, rows, columns) {
+    __global const NUMBER* row = from + offset + b.i2 * row_stride;
     if (stride == 1) /* which compilers know how to read as vectors */
       TAKE_ALL(row[x])
     else

@@ -38,10 +38,9 @@ KERNEL void reduce_along(__global const stored* u, const long offset, const long
                          __global real* partials) {
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(m0 * m1 * blocks_of_row(m2));
-  for (long job = share.first; job < share.last; job++) {
-    const Block b = block_at(job, m2);
-    __global const stored* first = u + offset + b.row / m1 * t0 + b.row % m1 * t1;
-    const long place = b.row * m2;
+  FOR_BLOCKS(b, share, m0, m1, m2) {
+    __global const stored* first = u + offset + b.i1 * t0 + b.i2 * t1;
+    const long place = (b.i1 * m1 + b.i2) * m2;
     for (long x = b.first + item * CHAINS * LANES; x < b.end; x += items * CHAINS * LANES) {
       V values[CHAINS], rests[CHAINS], from_what[CHAINS];
       UNROLL

@@ -62,10 +62,10 @@ KERNEL void summary(__global const stored* u, const long offset, const long s0, 
     parts[c].greatest = -infinite;
   }
   const long jobs = n1 * n2 * blocks_of_row(n3);
-  const Share share = share_of(shared * jobs);
-  for (long job = share.first; job < min(share.last, n0 * jobs); job++) {
-    const Block b = block_at(job, n3);
-    __global const stored* line = u + offset + row_offset(b.row, n1, n2, s0, s1, s2);
+  Share share = share_of(shared * jobs);
+  share.last = min(share.last, n0 * jobs);
+  FOR_BLOCKS(b, share, n1, n2, n3) {
+    __global const stored* line = u + offset + row_offset(b, s0, s1, s2);
     long x = b.first + item * LANES;
     for (; x + (CHAINS - 1) * step + LANES <= b.end; x += CHAINS * step) {
       UNROLL

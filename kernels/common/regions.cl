@@ -34,21 +34,45 @@ INLINE Share share_of(const long jobs) {
   return share;
 }
 
-/* Elements first .. end - 1 of a row. */
+/* Elements first .. end - 1 of row i0, i1, i2. */
 typedef struct {
-  long row, first, end;
+  long i0, i1, i2;
+  long first, end;
 } Block;
 
 INLINE long blocks_of_row(const long elements) { return (elements + BLOCK - 1) / BLOCK; }
 
-INLINE Block block_at(const long job, const long elements) {
-  const long blocks = blocks_of_row(elements), first = job % blocks * BLOCK;
-  const Block block = {job / blocks, first, min(first + BLOCK, elements)};
+INLINE Block block_at(const long job, const long n1, const long n2, const long n3) {
+  const long blocks = blocks_of_row(n3), row = job / blocks, first = job % blocks * BLOCK;
+  const Block block = {row / n2 / n1, row / n2 % n1, row % n2, first, min(first + BLOCK, n3)};
   return block;
 }
 
+INLINE Block block_after(Block block, const long n1, const long n2, const long n3) {
+  block.first += BLOCK;
+  if (block.first >= n3) {
+    block.first = 0;
+    block.i2++;
+  }
+  if (block.i2 == n2) {
+    block.i2 = 0;
+    block.i1++;
+  }
+  if (block.i1 == n1) {
+    block.i1 = 0;
+    block.i0++;
+  }
+  block.end = min(block.first + BLOCK, n3);
+  return block;
+}
+
+/* Goes through the blocks of a share. Only the first one is found by divisions, which take as long
+ * as a short row. */
+#define FOR_BLOCKS(block, share, n1, n2, n3)         \
+  Block block = block_at((share).first, n1, n2, n3); \
+  for (long job = (share).first; job < (share).last; job++, block = block_after(block, n1, n2, n3))
+
 /* Where a row begins. */
-INLINE long row_offset(const long row, const long n1, const long n2, const long s0, const long s1,
-                       const long s2) {
-  return row / n2 / n1 * s0 + row / n2 % n1 * s1 + row % n2 * s2;
+INLINE long row_offset(const Block block, const long s0, const long s1, const long s2) {
+  return block.i0 * s0 + block.i1 * s1 + block.i2 * s2;
 }

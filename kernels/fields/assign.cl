@@ -19,9 +19,8 @@ KERNEL void assign(FIELD_PARAMETERS, const long n0, const long n1, const long n2
   const real numbers[] = GIVEN_NUMBERS;
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
-  for (long job = share.first; job < share.last; job++) {
-    const Block b = block_at(job, n3);
-    const long i0 = b.row / n2 / n1, i1 = b.row / n2 % n1, i2 = b.row % n2;
+  FOR_BLOCKS(b, share, n1, n2, n3) {
+    const long i0 = b.i0, i1 = b.i1, i2 = b.i2;
     const V r1 = coordinate(first1 + i1 * step1, (I)(0), spacing1, origin1);
     const V r2 = coordinate(first2 + i2 * step2, (I)(0), spacing2, origin2);
     for (long i3 = b.first + item * LANES; i3 < b.end; i3 += items * LANES) {

@@ -31,9 +31,8 @@ KERNEL void diffusion_moments(__global const stored* source, const long s_offset
   const long n = n2;
 #endif
   __global V* const own = moments + 4 * (component * get_global_size(0) + get_global_id(0));
-  for (long job = share.first; job < share.last; job++) {
-    const Block b = block_at(job, n3);
-    __global const stored* const row = source + s_offset + row_offset(b.row, n1, n2, s0, s1, s2);
+  FOR_BLOCKS(b, share, n1, n2, n3) {
+    __global const stored* const row = source + s_offset + row_offset(b, s0, s1, s2);
     V sums[2] = {0, 0};
     for (long x = b.first + item; x < b.end; x += step) {
       const I lanes = (I)(LANE_NUMBERS);
@@ -42,7 +41,7 @@ KERNEL void diffusion_moments(__global const stored* source, const long s_offset
 #ifdef ALONG
       const V place = ((V)((real)x + REAL(0.5)) + TO_REAL(lanes)) / (real)n;
 #else
-      const V place = ((real)(b.row % n) + REAL(0.5)) / (real)n;
+      const V place = ((real)(b.i2) + REAL(0.5)) / (real)n;
 #endif
       sums[0] += value;
       sums[1] = MAD(value, place, sums[1]);

@@ -65,14 +65,13 @@ INLINE V any_nodes(__global const stored* line, const long node, const LineEnds*
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));                            \
   const LineEnds ends = ends_of(n_read, round TIME_ARGUMENTS);                               \
   const long stride = BY_AXIS(s2, s3), to_stride = BY_AXIS(t2, t3);                          \
-  for (long job = share.first; job < share.last; job++) {                                    \
-    const Block b = block_at(job, n3);                                                       \
-    const long from_row = row_offset(b.row, n1, n2, s0, s1, BY_AXIS(0, s2));                 \
-    const long to_row = row_offset(b.row, n1, n2, t0, t1, BY_AXIS(0, t2));                   \
+  FOR_BLOCKS(b, share, n1, n2, n3) {                                                         \
+    const long from_row = row_offset(b, s0, s1, BY_AXIS(0, s2));                             \
+    const long to_row = row_offset(b, t0, t1, BY_AXIS(0, t2));                               \
     for (long x = b.first + item; x < b.end; x += step) {                                    \
       __global const stored* const line = source + s_offset + from_row + BY_AXIS(x * s3, 0); \
       __global stored* const to = target + t_offset + to_row + BY_AXIS(x * t3, 0);           \
-      const long i = BY_AXIS(b.row % n2, x);                                                 \
+      const long i = BY_AXIS(b.i2, x);                                                       \
       DO_NODE                                                                                \
     }                                                                                        \
   }

@@ -51,9 +51,10 @@ INLINE V weighted_sum(__global const SOURCE* from, const long stride, const long
 
 /* Jobs go from row to row before they go along them: neighbouring rows of the target take from the
  * same ones of the source. */
-INLINE Block block_across(const long job, const long rows, const long elements) {
-  const long first = job / rows * BLOCK;
-  const Block block = {job % rows, first, min(first + BLOCK, elements)};
+INLINE Block block_across(const long job, const long n0, const long n1, const long n2,
+                          const long n3) {
+  const long rows = n0 * n1 * n2, row = job % rows, first = job / rows * BLOCK;
+  const Block block = {row / n2 / n1, row / n2 % n1, row % n2, first, min(first + BLOCK, n3)};
   return block;
 }
 
@@ -66,21 +67,20 @@ KERNEL void resample(__global const SOURCE* source, const long s_offset, const l
                      const long points, const long period, const long advance, const long lead,
                      const long start, __global const real* table, const int count) {
   const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;
-  const long rows = n0 * n1 * n2;
-  const Share share = share_of(rows * blocks_of_row(n3));
+  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
-    const Block b = block_across(job, rows, n3);
-    __global stored* to = target + t_offset + row_offset(b.row, n1, n2, t0, t1, t2);
+    const Block b = block_across(job, n0, n1, n2, n3);
+    __global stored* to = target + t_offset + row_offset(b, t0, t1, t2);
 #ifdef ALONG
-    __global const SOURCE* from = source + s_offset + row_offset(b.row, n1, n2, s0, s1, s2);
+    __global const SOURCE* from = source + s_offset + row_offset(b, s0, s1, s2);
     for (long x = b.first + item; x < b.end; x += step) {
       const Taps taps = taps_of(x, period, advance, lead, start);
       STORE(weighted_sum(from, s3, points, taps.first, table + taps.set * count, count),
             to + x * t3);
     }
 #else
-    __global const SOURCE* from = source + s_offset + row_offset(b.row, n1, n2, s0, s1, 0);
-    const Taps taps = taps_of(b.row % n2, period, advance, lead, start);
+    __global const SOURCE* from = source + s_offset + row_offset(b, s0, s1, 0);
+    const Taps taps = taps_of(b.i2, period, advance, lead, start);
     for (long x = b.first + item; x < b.end; x += step) {
       STORE(weighted_sum(from + x * s3, s2, points, taps.first, table + taps.set * count, count),
             to + x * t3);
