@@ -11,6 +11,15 @@
 #define ELEMENT(place, component) \
   place + place##_offset + (component) * place##0 + i1* place##1 + i2* place##2 + i3* place##3
 
+/* Of the lanes from i3 on as many as `count` says. */
+#define SET_ELEMENTS                                                      \
+  const I lanes = (I)(LANE_NUMBERS) * (lane_int)step3;                    \
+  const V r3 = coordinate(first3 + i3 * step3, lanes, spacing3, origin3); \
+  V values[VALUES + 1], results[RESULTS];                                 \
+  LOAD_VALUES                                                             \
+  results_of(values, COORDINATES, numbers, results);                      \
+  STORE_RESULTS
+
 KERNEL void assign(FIELD_PARAMETERS, const long n0, const long n1, const long n2, const long n3,
                    const long first1, const long step1, const long first2, const long step2,
                    const long first3, const long step3, const real origin1, const real spacing1,
@@ -23,14 +32,15 @@ KERNEL void assign(FIELD_PARAMETERS, const long n0, const long n1, const long n2
     const long i0 = b.i0, i1 = b.i1, i2 = b.i2;
     const V r1 = coordinate(first1 + i1 * step1, (I)(0), spacing1, origin1);
     const V r2 = coordinate(first2 + i2 * step2, (I)(0), spacing2, origin2);
-    for (long i3 = b.first + item * LANES; i3 < b.end; i3 += items * LANES) {
-      const int count = (int)min((long)LANES, b.end - i3);
-      const I lanes = (I)(LANE_NUMBERS) * (lane_int)step3;
-      const V r3 = coordinate(first3 + i3 * step3, lanes, spacing3, origin3);
-      V values[VALUES + 1], results[RESULTS];
-      LOAD_VALUES
-      results_of(values, COORDINATES, numbers, results);
-      STORE_RESULTS
+    long i3 = b.first + item * LANES;
+    /* Where compilers know the count nothing is decided, which would take as long as all else. */
+    for (; i3 + LANES <= b.end; i3 += items * LANES) {
+      const int count = LANES;
+      SET_ELEMENTS
+    }
+    if (LANES > 1 && i3 < b.end) {
+      const int count = (int)(b.end - i3);
+      SET_ELEMENTS
     }
   }
 }
