@@ -402,9 +402,9 @@ void Diffusion::diffuse(const Part& part, int component, const Axes& axes, const
   };
   for (int axis = axes.begin; axis < axes.end; axis++) {
     const Lines& lines = part.axes[axis];
-    const Rounds& rounds =
-        this->rounds(axis, viscosities_[part.first + component] * interval.duration /
-                               std::pow(grid.spacing[axis], 2));
+    const double spread = viscosities_[part.first + component] * interval.duration;
+    if (spread == 0) continue;  // also where the square of a spacing is 0
+    const Rounds& rounds = this->rounds(axis, spread / std::pow(grid.spacing[axis], 2));
     if (rounds.of.empty()) continue;
     const Task task{rounds, component, instant ? Interval{*instant, 0} : interval};
     if (lines.held || lines.crossed) come_home();

@@ -204,6 +204,15 @@ def test_what_hardly_spreads_changes_nothing(device, dtype, spread, ends):
 
 
 @pytest.mark.one_device
+def test_a_viscosity_of_0_changes_nothing_however_small_cells_are(device, dtype):
+    grid = pt.Grid(16, extent=1e-170)  # the square of a spacing is 0
+    start = noise(grid, 9).astype(dtype)
+    u = field(start, grid, dtype, device)
+    pt.Diffusion(u, 0.0).apply(1.0)
+    np.testing.assert_array_equal(u, start)
+
+
+@pytest.mark.one_device
 @pytest.mark.parametrize("spread", [0.7, 60.0])
 @pytest.mark.parametrize("shape", [(64, 33), (5, 2000), (127, 3)], ids=str)
 def test_the_sum_stays_over_many_steps(device, dtype, shape, spread):

@@ -29,3 +29,11 @@ def test_one_file_reads_them():
 def test_the_table_of_docs_has_them_all():
     told = re.findall(r"(?m)^\| `([A-Z_]+)` \|", TABLE.read_text("utf-8"))
     assert sorted(told) == sorted([*environment.VARIABLES, "POCL_CACHE_DIR"])
+
+
+def test_home_folders_and_numbers_are_read_as_a_shell_reads_them(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PARTICLES_CACHE", "~/cache")
+    assert environment.wanted_cache() == str(tmp_path / "cache")
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "\u00b2")  # a digit that is no number of ranks
+    assert environment.launched() == 1

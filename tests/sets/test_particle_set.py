@@ -258,6 +258,35 @@ def test_integers_that_a_formula_would_round_are_refused(machine, dtype):
     assert len(swarm) == 4
 
 
+@pytest.mark.parametrize("number", [1e300, 1e-60])
+def test_numbers_that_float32_cannot_hold_are_refused(machine, number):
+    """They would be infinite or 0; in float64 they are as they are."""
+    swarm, _ = filled(GRIDS[1], 5, machine, dtype="float32")
+    swarm["mass"] = np.ones(5, "float32")
+    words = "k of formula must contain numbers that float32 can hold, but 1e.* would become"
+    for target in "mass", "position":
+        with pytest.raises(ValueError, match=words):
+            swarm.update(lambda p, k: {target: getattr(p, target) + k}, k=number)  # noqa: B023
+    assert set(swarm["mass"].get()) == {1}
+    swarm["wide"] = np.ones(5)
+    swarm.update(lambda p, k: {"wide": p.wide * k}, k=number)
+    assert set(swarm["wide"].get()) == {number}
+
+
+def test_letters_that_look_alike_are_one_name(machine):
+    """As in code, where Python takes the sign for micro as the Greek letter."""
+    micro, greek = "\u00b5", "\u03bc"
+    swarm, _ = filled(GRIDS[1], 5, machine)
+    swarm[micro] = np.ones(5)
+    assert micro in swarm
+    assert greek in swarm
+    swarm.update(lambda p: {micro: 2 * getattr(p, greek)})
+    assert set(swarm[micro].get()) == set(swarm[greek].get()) == {2}
+    velocity = pt.Velocity(pt.Grid(4), lambda x, μ: μ * x, **{micro: 1.0})
+    velocity.parameters[micro] = 3.0
+    assert velocity.parameters[greek] == velocity.parameters[micro] == 3.0
+
+
 def test_attributes_change_in_place(machine):
     """By numbers, attributes of the same set, and arrays of the host; the handle stays."""
     swarm, _ = filled(GRIDS[1], 20, machine, dtype="float64")

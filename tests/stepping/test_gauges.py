@@ -21,7 +21,8 @@ def transport_of(name, device, points=16, stepper=pt.Splitting):
     grid = pt.Grid((points,) * 3)
     u = pt.Field(grid, device=device)
     u[...] = noise(grid, 3)
-    return stepper(pt.AdvectionOp(pt.Velocity(grid, FORMULAS[name])), pt.RemeshOp(u))
+    remesh = pt.RemeshOp(u, conservative=stepper is pt.Unsplit)
+    return stepper(pt.AdvectionOp(pt.Velocity(grid, FORMULAS[name])), remesh)
 
 
 def frames_of(call):

@@ -163,6 +163,67 @@ def test_masses_that_take_the_other_sign_where_a_flow_stands_still_are_warned_of
         transport.run(2.0, lcfl=0.2)
 
 
+def stripe(device, **options):
+    grid = pt.Grid((64, 64))
+    y = grid.coordinates()[1]
+    u = field(1.0 * (abs(y - 0.5) < 0.2) + np.zeros(grid.shape), grid, "float32", device)
+    return pt.Splitting.from_preset("default", cells(grid), u, **options)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("way", ["colour", "masses of both signs"])
+def test_masses_that_no_flow_gathers_are_warned_of_where_they_grow(device, way):
+    """Colours jump, and masses may have both signs: neither is asked for its sign."""
+    transport = stripe(device)
+    if way != "colour":
+        transport.fields[0][...] = lambda x, y: np.cos(2 * np.pi * y)
+    match = r"is now from .*, though the flow gathers masses to no more than 1 times as much: .*M'8"
+    with pytest.warns(pt.LCFLWarning, match=match) as caught:
+        transport.run(1.0, lcfl=0.2)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def gathering(kind, device):
+    """Return velocities that gather masses by a factor of about 10, in various ways."""
+    grid = pt.Grid(64, boundary="wall" if kind == "wall" else "periodic")
+    if kind == "wall":
+        return pt.Velocity(grid, lambda x: 0.25 + 0 * x)
+    if kind == "in time":
+        return pt.Velocity(
+            grid, lambda x, t: 2 * np.sin(2 * np.pi * t) ** 2 * np.sin(2 * np.pi * x) / 2.7
+        )
+    wave = np.sin(2 * np.pi * np.arange(64) / 64) / 2.7
+    if kind == "series":
+        fields = [field(k * wave, grid, "float32", device) for k in (0, 2)]
+        return pt.VelocitySeries(fields, [0, 1])
+    return field(wave, grid, "float32", device)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("kind", ["field", "in time", "series", "wall", "callback"])
+def test_masses_may_grow_where_the_flow_gathers_them(device, kind):
+    """Also by a velocity that a callback takes back. What goes through a wall is told of anyway."""
+    velocity = gathering(kind, device)
+    u = field(np.ones(64), velocity.grid, "float32", device)
+    transport = pt.Splitting.from_preset("default", velocity, u)
+    still = {"callback": lambda run: velocity.fill(0), "at": [1.0]} if kind == "callback" else {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        transport.run(1.0, lcfl=0.2, **still)
+    assert u.max() > 4
+    assert not [one for one in caught if "the flow gathers" in str(one.message)]
+    assert kind == "wall" or not caught
+
+
+@pytest.mark.sampled
+def test_what_a_callback_writes_has_not_grown(device):
+    transport = stripe(device)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        transport.run(0.1, lcfl=0.2, callback=lambda run: run.fields[0].fill(9), at=[0.05])
+
+
 ADVISED = {
     "kernel": {"kernel": "M'8"},
     "limiter": {"limiter": "positive"},

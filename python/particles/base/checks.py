@@ -7,6 +7,7 @@ import math
 import operator
 import os
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -77,6 +78,11 @@ def both(ours: object, theirs: object) -> str:
 def exact(text: str) -> str:
     """Return a text without the methods that a class of its own may give it."""
     return str.__str__(text)
+
+
+def as_identifier(text: str) -> str:
+    """Return a name as Python takes it in code: letters that look alike, as two µ do, are one."""
+    return unicodedata.normalize("NFKC", exact(text))
 
 
 def refusal(expected: str, value: object) -> str:

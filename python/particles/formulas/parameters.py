@@ -11,7 +11,7 @@ from weakref import WeakSet
 import numpy as np
 
 from particles import _core
-from particles.base.checks import as_real, shown
+from particles.base.checks import as_identifier, as_real, shown
 from particles.base.guards import Alone
 from particles.base.kinds import is_a
 from particles.formulas.expressions import check_numbers, expression
@@ -38,6 +38,7 @@ class Parameters(MutableMapping[str, float]):
     """
 
     def __init__(self, name: str, values: Mapping[str, object], taken: Collection[str]) -> None:
+        values = {as_identifier(own): value for own, value in values.items()}
         for own in values:
             if own in taken:
                 raise ValueError(
@@ -53,13 +54,14 @@ class Parameters(MutableMapping[str, float]):
         self._changing = Lock()
 
     def __getitem__(self, name: str) -> float:
-        return dict(zip(self._names, self.core.values, strict=True))[name]
+        return dict(zip(self._names, self.core.values, strict=True))[as_identifier(name)]
 
     def __setitem__(self, name: object, value: float) -> None:
-        if not is_a(name, str) or name not in self._names:
+        text = as_identifier(name) if is_a(name, str) else ""
+        if text not in self._names:
             known = ", ".join(self._names) or "none"
             raise ValueError(f"parameters of the {self._name} are {known}, not {shown(name)}")
-        self._set({name: as_real(name, value)}, tuple(self._guards))
+        self._set({text: as_real(text, value)}, tuple(self._guards))
 
     def __delitem__(self, name: str) -> NoReturn:
         raise TypeError(f"parameters of the {self._name} can be set, not deleted")

@@ -80,3 +80,7 @@ if not TYPE_CHECKING:  # to which every attribute would be there
 
     def __getattr__(name: str) -> NoReturn:
         raise absent("particles.io", name, __all__, _WAYS)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

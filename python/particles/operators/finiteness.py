@@ -53,6 +53,7 @@ class Watch:
         self._finite: list[int] | None = None  # versions of fields that were found so
         self._ranges: list[Extremes] = []  # of each field, as last looked at
         self._starts: list[Extremes | None] = [None] * len(fields)  # as others than steps left it
+        self._begins: list[Extremes | None] = [None] * len(fields)  # as the last run found it
         # Fields that are waiting for a reader would keep each other, and their memory.
         self._weakly = [weakref.ref(field) for field in fields]
         for field in fields:
@@ -70,6 +71,7 @@ class Watch:
         for number, is_new in enumerate(are_new):
             if is_new or self._starts[number] is None:
                 self._starts[number] = self._ranges[number]
+        self._begins = list(self._ranges)
 
     def look(self, steps: int, time: float, dt: float) -> None:
         """Raise NotFiniteError if a field is not finite after steps; waits for the device."""
@@ -92,7 +94,7 @@ class Watch:
         yield
         for number, field in enumerate(self._fields):
             if field.core.is_shared or field.core.version != before[number]:
-                self._starts[number] = None
+                self._starts[number] = self._begins[number] = None
 
     def undershoots(self, share: float) -> list[tuple[str, Extremes, float]]:
         """Return which fields have left the sign they had by a share of their size, and tell once.
@@ -101,17 +103,33 @@ class Watch:
         both as of the last looks. All ranks must call it.
         """
         found = []
-        for number, (before, now) in enumerate(self._before_and_now()):
+        for number, (before, now) in enumerate(self._before_and_now(self._starts)):
             value = None if before is None else _undershoot(before, now, share)
             if before is not None and value is not None:
                 found.append((_name_of(self._fields[number], number, self._what), before, value))
                 self._starts[number] = None
         return found
 
-    def _before_and_now(self) -> list[tuple[Extremes | None, Extremes]]:
+    def growths(self) -> list[tuple[str, Extremes, Extremes, float]]:
+        """Return of each field that steps alone have changed in the last run how its magnitude grew.
+
+        With each name and ratio come its extremes before and now. All ranks must call it.
+        """
+        found = []
+        for number, (before, now) in enumerate(self._before_and_now(self._begins)):
+            if before is not None and any(before):
+                ratio = max(map(abs, now)) / max(map(abs, before))
+                found.append(
+                    (_name_of(self._fields[number], number, self._what), before, now, ratio)
+                )
+        return found
+
+    def _before_and_now(
+        self, starts: list[Extremes | None]
+    ) -> list[tuple[Extremes | None, Extremes]]:
         """Return the extremes of each field of all ranks, the first None where a rank has none."""
         ranks = self._fields[0].grid.ranks
-        own = list(zip(self._starts, self._ranges, strict=True))
+        own = list(zip(starts, self._ranges, strict=True))
         if ranks is None:
             return own
         mine = [(start is None, *_from_zero(start or now), *_from_zero(now)) for start, now in own]

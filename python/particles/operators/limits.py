@@ -33,6 +33,8 @@ REFUSED = 0.9
 _SMOOTHING = "M'8"  # the kernel that does not interpolate, so that no node keeps all it has
 ROUNDING = 1e-6  # of what is measured in single precision
 UNDERSHOOT = 0.5  # of the greatest magnitude, to the other side of 0, is told
+GROWTH = 2.0  # times the greatest magnitude that a flow can gather to, is told
+_TIMES = 10  # at which a divergence is looked at
 JOINED = 0.25 * (1 + 1e-4)
 """Up to this strain of a joint joining costs little accuracy. A strain of 0.25 is no rarity, and its
 rounding must not decide: so it is a little more."""
@@ -52,8 +54,9 @@ class LCFLWarning(UserWarning):
     usually one level is used, and they over- and undershoot beside their jumps with any step.
 
     `run` also gives it at its end if masses that had one sign have taken the other, by more than
-    half of the greatest magnitude: their errors can grow where a flow stands still and strains, by
-    steps within the limit, too.
+    half of the greatest magnitude, or if masses or colours have grown to more than twice as much as
+    the flow can gather: their errors can grow where a flow stands still and strains, by steps within
+    the limit, too.
 
     Examples
     --------
@@ -258,24 +261,84 @@ def warn_of_leak(flow: Flow | None, leak: Leak | None) -> bool:
     return True
 
 
-def warn_of_undershoot(watch: Watch, remesh: RemeshOp) -> None:
-    """Warn of masses that have taken the sign they did not have, as no flow makes them do."""
-    for name, before, now in watch.undershoots(UNDERSHOOT):
+def warn_of_undershoot(watch: Watch, remesh: RemeshOp) -> bool:
+    """Warn of masses that have taken the sign they did not have, as no flow makes them do.
+
+    Returns whether there are some.
+    """
+    found = watch.undershoots(UNDERSHOOT)
+    for name, before, now in found:
         was = f"was from {before.least:.3g} to {before.greatest:.3g}"
         if before.least == before.greatest:
             was = f"was {before.least:.3g}"
         sign = "negative" if now < 0 else "positive"
-        ways = [] if remesh.kernel.name == _SMOOTHING else [f'kernel="{_SMOOTHING}"']
-        if now < 0:
-            ways.append('limiter="positive"')
-        warnings.warn(
-            f"{name} {was} and now reaches {now:.3g}, though no flow makes masses {sign}: errors of "
-            "masses grow where a flow stands still and strains; take "
-            f"{', '.join([*ways, 'smaller steps'])} or, in a flow without divergence, "
-            "conservative=False",
-            LCFLWarning,
-            stacklevel=frames_of_package(),
+        ways = ['limiter="positive"'] if now < 0 else []
+        _warn_of_errors(
+            f"{name} {was} and now reaches {now:.3g}, though no flow makes masses {sign}",
+            ways,
+            remesh,
         )
+    return bool(found)
+
+
+def warn_of_growth(watch: Watch, remesh: RemeshOp, flow: Flow, begin: float, end: float) -> None:
+    """Warn of masses that have grown far more than where the flow gathers them, if at all."""
+    for name, before, now, ratio in watch.growths():
+        if ratio <= GROWTH:
+            continue
+        gathered = _most_gathered(flow, begin, end)
+        if ratio <= GROWTH * gathered:
+            continue
+        _warn_of_errors(
+            f"{name} was from {before.least:.3g} to {before.greatest:.3g} and is now from "
+            f"{now.least:.3g} to {now.greatest:.3g}, though the flow gathers masses to no more than "
+            f"{gathered:.3g} times as much",
+            [],
+            remesh,
+        )
+
+
+def _warn_of_errors(what: str, ways: list[str], remesh: RemeshOp) -> None:
+    if remesh.kernel.name != _SMOOTHING:
+        ways = [f'kernel="{_SMOOTHING}"', *ways]
+    warnings.warn(
+        f"{what}: errors of masses grow where a flow stands still and strains; take "
+        f"{', '.join([*ways, 'smaller steps'])} or, in a flow without divergence, conservative=False",
+        LCFLWarning,
+        stacklevel=frames_of_package(),
+    )
+
+
+def _most_gathered(flow: Flow, begin: float, end: float) -> float:
+    """Return how many times as much a flow makes of a mass for each volume, at most.
+
+    That follows from its divergence, which is looked at where points have neighbours, and if it
+    depends on time at some times.
+    """
+    times = np.linspace(begin, end, _TIMES if _is_timed(flow) else 1)
+    greatest = max(_convergence(flow, float(time)) for time in times)
+    ranks = flow.grid.ranks
+    if ranks is not None:
+        greatest = float(ranks.greatest("the divergence", np.array([greatest]))[0])
+    with np.errstate(over="ignore"):
+        return float(np.exp(greatest * abs(end - begin)))
+
+
+def _convergence(flow: Flow, time: float) -> float:
+    """Return the greatest negative divergence, or 0."""
+    greatest = 0.0
+    components = [samples(flow, axis, time) for axis in range(flow.grid.ndim)]
+    for level in zip(*components, strict=True):
+        inner = [slice(1, -1) if n > 2 else slice(None) for n in level[0][0].shape]
+        divergence = np.zeros(())
+        for axis, (values, grid) in enumerate(level):
+            if values.shape[axis] > 2:
+                high, low = list(inner), list(inner)
+                high[axis], low[axis] = slice(2, None), slice(None, -2)
+                step = 2 * grid.spacing[axis]
+                divergence = divergence + (values[tuple(high)] - values[tuple(low)]) / step
+        greatest = max(greatest, -float(np.min(divergence)))
+    return greatest
 
 
 def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: float) -> None:
@@ -322,8 +385,7 @@ def check_differences(flow: Flow, axis: int | None, strain: float, time: float) 
 def _not_finite(flow: Flow, axis: int, time: float) -> NotFiniteError:
     """Return an error that says where a component of a velocity is NaN or infinite."""
     words = f"velocity must be finite, but its component {axis} is not"
-    is_timed = not is_a(flow.velocity, Field) and flow.velocity.depends_on_time
-    when = f", at time {time:g}" if is_timed else ""
+    when = f", at time {time:g}" if _is_timed(flow) else ""
     for values, grid in samples(flow, axis, time):
         spot = first_not_finite(values, grid)
         if spot is not None:
@@ -365,6 +427,10 @@ def steepest_place(flow: Flow, axis: int | None, time: float) -> str:
         key=lambda found: found[1].value,
     )
     return f"component {component} of the velocity has the difference quotient {spot}{_whose(flow)}"
+
+
+def _is_timed(flow: Flow) -> bool:
+    return not is_a(flow.velocity, Field) and flow.velocity.depends_on_time
 
 
 def samples(flow: Flow, axis: int, time: float) -> list[Sample]:

@@ -79,8 +79,7 @@ def particles(
     }
     if values is not None:
         drawn = {"c": values, **with_colors(values, drawn)}
-        if ax is None:
-            axes.set_facecolor(BEHIND_WHITE)
+        axes.set_facecolor(BEHIND_WHITE)
     along = [places[:, axis] for axis in range(grid.ndim)]
     if grid.ndim == 1:
         along.append(np.zeros(len(places)) if values is None else values)

@@ -33,8 +33,8 @@ def wanted_library() -> str:
 
 
 def wanted_cache() -> str:
-    """Return what ``PARTICLES_CACHE`` says."""
-    return _value("PARTICLES_CACHE")
+    """Return what ``PARTICLES_CACHE`` says; ``~`` is the home folder, as in a shell."""
+    return os.path.expanduser(_value("PARTICLES_CACHE"))  # noqa: PTH111  a Path of nothing is "."
 
 
 def effort() -> str:
@@ -65,7 +65,7 @@ def launched() -> int:
     """Return how many ranks a launcher says that it has started; 1 where none does."""
     by_slurm = ("SLURM_STEP_NUM_TASKS",) if _value("PMIX_RANK") else ()
     for name in (*_LAUNCHERS, *by_slurm):
-        if (value := _value(name)).isdigit():
+        if (value := _value(name)).isdecimal():
             return int(value)
     return 1
 
@@ -73,7 +73,7 @@ def launched() -> int:
 def tasks_of_step() -> int:
     """Return how many processes Slurm has started together, whatever they know of each other."""
     value = _value("SLURM_STEP_NUM_TASKS")
-    return int(value) if value.isdigit() else 1
+    return int(value) if value.isdecimal() else 1
 
 
 def is_first_process() -> bool:

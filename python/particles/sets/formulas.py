@@ -203,6 +203,8 @@ class Formula:
             self._types,
             tuple(self._parameters.values()),
         )
+        for name, number in zip(self._parameters, self._given, strict=True):
+            check_numbers(f"{name} of {self._name}", [expression(number)], computation.real)
         return computation._replace(numbers=(*computation.numbers, *self._given))
 
 

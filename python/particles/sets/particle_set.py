@@ -26,6 +26,7 @@ from particles.base.checks import (
     as_choice,
     as_dtype,
     as_flag,
+    as_identifier,
     as_index,
     as_integer,
     as_mapping,
@@ -33,7 +34,6 @@ from particles.base.checks import (
     as_real,
     as_values,
     entries,
-    exact,
     is_function,
     refusal,
     shown,
@@ -647,7 +647,7 @@ class ParticleSet(Named):
         return self._columns.count
 
     def __contains__(self, name: object) -> bool:
-        return is_a(name, str) and exact(name) in self._columns.attributes
+        return is_a(name, str) and as_identifier(name) in self._columns.attributes
 
     __iter__ = None
 
@@ -1375,12 +1375,13 @@ class ParticleSet(Named):
         known = [*self._columns.attributes, *besides]
         if not is_a(name, str):
             raise TypeError(f"{argument} must be the name of an attribute, not {shown(name)}")
-        if exact(name) not in known:
+        text = as_identifier(name)
+        if text not in known:
             has = ", ".join(known) if known else "none"
             raise error(
                 f"{argument} must name an attribute that the set has ({has}), not {shown(name)}"
             )
-        return exact(name)
+        return text
 
     def _compute(
         self, computation: Computation, columns: Columns, targets: list[_core.Array]
@@ -1752,7 +1753,7 @@ def as_attribute(name: object) -> str:
     """Return a name that an attribute can have."""
     if not is_a(name, str):
         raise TypeError(f"name must be the name of an attribute, not {shown(name)}")
-    text = exact(name)
+    text = as_identifier(name)
     if not text.isidentifier() or keyword.iskeyword(text) or text.startswith("_"):
         raise ValueError(
             f"name must be a valid Python name that does not begin with _, not {text!r}"

@@ -12,6 +12,7 @@ import numpy as np
 from particles import _core
 from particles._core import Fitted
 from particles.base.checks import arithmetic, as_duration
+from particles.base.kinds import is_a
 from particles.base.markup import facts
 from particles.base.progress import chunks
 from particles.fields.field import Field
@@ -25,12 +26,14 @@ from particles.operators.limits import (
     Bearable,
     Given,
     Strain,
+    warn_of_growth,
     warn_of_leak,
     warn_of_undershoot,
 )
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.time_resolution import TimeResolution
+from particles.operators.velocity import Velocity
 from particles.runtime.memory import Memory
 from particles.stepping.forecast import Forecast
 from particles.stepping.operands import given_alone
@@ -74,6 +77,7 @@ class Transport(Stepper):
         self._given_watch = Watch(given_alone(advection, remesh, source), what="given field")
         self._account = Account(remesh, is_split=is_split)
         self._has_source = source is not None
+        self._leaks = False  # through a wall, in the last run
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -217,17 +221,22 @@ class Transport(Stepper):
         0.5
         1.0
         """
-        before = self.steps
+        before, begin, flow = self.steps, self.time, self.advection
+        velocity, self._leaks = _state_of(flow), False
         watched = self._watched(callback) if callable(callback) else callback
         self._run(until, dt, lcfl, progress, watched, every, at, check)
-        if check and self.steps > before and self._keeps_signs() and not self._strained():
-            warn_of_undershoot(self._watch, self.remesh)
+        if not check or self.steps == before or not self._has_masses_alone() or self._strained():
+            return
+        is_colour = self.remesh._carries_colours  # which undershoots where it jumps
+        if not is_colour and warn_of_undershoot(self._watch, self.remesh):
+            return
+        if flow is not None and velocity == _state_of(flow) and not self._leaks:
+            warn_of_growth(self._watch, self.remesh, flow, begin, self.time)
 
-    def _keeps_signs(self) -> bool:
-        """Whether the fields keep the sign they have, but for errors, and are no colours."""
+    def _has_masses_alone(self) -> bool:
+        """Whether the fields have what they had, carried somewhere, but for errors."""
         remesh = self.remesh
-        are_smooth_masses = remesh.conservative and not remesh._carries_colours
-        return are_smooth_masses and not (self._has_source or remesh.inflows.formulas)
+        return remesh.conservative and not (self._has_source or remesh.inflows.formulas)
 
     def _strained(self) -> bool:
         """Whether steps have been larger than what is carried bears, of which they have warned."""
@@ -437,7 +446,8 @@ class Transport(Stepper):
     def _say(self, run: Run[Stepper], strain: Strain, dt: float) -> None:
         """Refuse or warn of a step of a run, the latter once."""
         if run.warns_of_walls:
-            run.warns_of_walls = not warn_of_leak(self.advection, strain.leak)
+            self._leaks = warn_of_leak(self.advection, strain.leak)
+            run.warns_of_walls = not self._leaks
         bearable = self._bearable(strain, dt, run.given)
         if run.warns and not (run.is_fitted and bearable is USUAL):
             run.warns = not strain.warn(dt, bearable)
@@ -462,3 +472,12 @@ class Transport(Stepper):
     def _enqueue_fitted(self, fitted: Fitted) -> None:
         """Have the core do steps with a duration each."""
         raise NotImplementedError
+
+
+def _state_of(flow: AdvectionOp | None) -> object:
+    """Return what differs once others have changed a velocity, or may have."""
+    if flow is None:
+        return None
+    if is_a(flow.velocity, Velocity):
+        return dict(flow.velocity.parameters)
+    return [object() if field.core.is_shared else field.core.version for field in flow.fields]
