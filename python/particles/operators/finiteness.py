@@ -34,6 +34,43 @@ class Extremes(NamedTuple):
     greatest: float
 
 
+class Change(NamedTuple):
+    """What a field was and is: where steps started that nobody else has changed, and the last run."""
+
+    number: int
+    name: str
+    start: Extremes | None
+    begin: Extremes | None
+    now: Extremes
+
+    def undershoot(self, share: float) -> float | None:
+        """Return the value that is farthest on the side of 0 where none was, if it is far.
+
+        That is by a share of the greatest magnitude, of now where what is carried gathers.
+
+        Examples
+        --------
+        >>> def after(least, greatest):
+        ...     return Change(0, "u", Extremes(0, 1), None, Extremes(least, greatest))
+        >>> after(-2, 1).undershoot(0.5), after(-2, 9).undershoot(0.5)
+        (-2, None)
+        """
+        if self.start is None:
+            return None
+        (least, greatest), now = self.start, self.now
+        if greatest > 0 and -least <= _ONE_SIGN * greatest:
+            return now.least if now.least < -share * max(greatest, now.greatest) else None
+        if least < 0 and greatest <= -_ONE_SIGN * least:
+            return now.greatest if now.greatest > -share * min(least, now.least) else None
+        return None
+
+    def growth(self) -> float:
+        """Return how many times its greatest magnitude has become in the last run; 1 if unknown."""
+        if self.begin is None or not any(self.begin):
+            return 1.0
+        return max(map(abs, self.now)) / max(map(abs, self.begin))
+
+
 class Watch:
     """Looks at fields on their device: one reduction of each, and nothing travels but its result.
 
@@ -96,48 +133,37 @@ class Watch:
             if field.core.is_shared or field.core.version != before[number]:
                 self._starts[number] = self._begins[number] = None
 
-    def undershoots(self, share: float) -> list[tuple[str, Extremes, float]]:
-        """Return which fields have left the sign they had by a share of their size, and tell once.
+    def changes(self, *, of_run: bool) -> list[Change]:
+        """Return how the last looks differ from those before, for all ranks, which all call it.
 
-        With each name come its extremes before, and the value that is farthest on the other side,
-        both as of the last looks. All ranks must call it.
+        What the last run has changed is wanted if it is so on all ranks.
         """
-        found = []
-        for number, (before, now) in enumerate(self._before_and_now(self._starts)):
-            value = None if before is None else _undershoot(before, now, share)
-            if before is not None and value is not None:
-                found.append((_name_of(self._fields[number], number, self._what), before, value))
-                self._starts[number] = None
-        return found
-
-    def growths(self) -> list[tuple[str, Extremes, Extremes, float]]:
-        """Return of each field that steps alone have changed in the last run how its magnitude grew.
-
-        With each name and ratio come its extremes before and now. All ranks must call it.
-        """
-        found = []
-        for number, (before, now) in enumerate(self._before_and_now(self._begins)):
-            if before is not None and any(before):
-                ratio = max(map(abs, now)) / max(map(abs, before))
-                found.append(
-                    (_name_of(self._fields[number], number, self._what), before, now, ratio)
-                )
-        return found
-
-    def _before_and_now(
-        self, starts: list[Extremes | None]
-    ) -> list[tuple[Extremes | None, Extremes]]:
-        """Return the extremes of each field of all ranks, the first None where a rank has none."""
         ranks = self._fields[0].grid.ranks
-        own = list(zip(starts, self._ranges, strict=True))
+        begins = self._begins if of_run else [None] * len(self._fields)
+        own = list(zip(self._starts, begins, self._ranges, strict=True))
         if ranks is None:
-            return own
-        mine = [(start is None, *_from_zero(start or now), *_from_zero(now)) for start, now in own]
-        every = ranks.greatest("extremes of carried fields", np.array(mine, float)).tolist()
-        return [
-            (None if is_unknown else Extremes(-below, above), Extremes(-low, high))
-            for is_unknown, below, above, low, high in every
+            return [self._change(number, *known) for number, known in enumerate(own)]
+        mine = [
+            (start is None, begin is None, *_from_zero(start, begin or now, now))
+            for start, begin, now in own
         ]
+        every = ranks.greatest("extremes of carried fields", np.array(mine, float)).tolist()
+        found = []
+        for number, (no_start, no_begin, *ends) in enumerate(every):
+            start, begin, now = (Extremes(-ends[k], ends[k + 1]) for k in (0, 2, 4))
+            known = None if no_start else start, None if no_begin else begin, now
+            found.append(self._change(number, *known))
+        return found
+
+    def _change(
+        self, number: int, start: Extremes | None, begin: Extremes | None, now: Extremes
+    ) -> Change:
+        name = _name_of(self._fields[number], number, self._what)
+        return Change(number, name, start, begin, now)
+
+    def forget_start(self, change: Change) -> None:
+        """Have what is now there be what steps start from."""
+        self._starts[change.number] = None
 
     def look_when_read(self, steps: int, time: float, dt: float) -> None:
         """Have the next reader of each field warned if it is not finite then."""
@@ -153,30 +179,9 @@ class Watch:
             field.unseen = partial(_warn, self._weakly, when, source)
 
 
-def _from_zero(found: Extremes) -> tuple[float, float]:
+def _from_zero(*every: Extremes | None) -> list[float]:
     """Return how far values are below and above 0, of which ranks have a greatest one."""
-    return -found.least, found.greatest
-
-
-def _undershoot(before: Extremes, now: Extremes, share: float) -> float | None:
-    """Return the value that is farthest on the side of 0 where none was, if it is far.
-
-    That is by a share of the greatest magnitude, of now where what is carried gathers.
-
-    Examples
-    --------
-    >>> _undershoot(Extremes(0, 1), Extremes(-2, 1), 0.5), _undershoot(
-    ...     Extremes(0, 1), Extremes(-2, 9), 0.5
-    ... )
-    (-2, None)
-    """
-    if before.greatest > 0 and -before.least <= _ONE_SIGN * before.greatest:
-        is_far = now.least < -share * max(before.greatest, now.greatest)
-        return now.least if is_far else None
-    if before.least < 0 and before.greatest <= -_ONE_SIGN * before.least:
-        is_far = now.greatest > -share * min(before.least, now.least)
-        return now.greatest if is_far else None
-    return None
+    return [end for one in every for end in ((-one.least, one.greatest) if one else (0.0, 0.0))]
 
 
 def _after_step(steps: int, time: float, dt: float) -> str:

@@ -23,7 +23,7 @@ from particles.operators.velocity_series import VelocitySeries
 
 if TYPE_CHECKING:
     from particles.fields.grid import Grid
-    from particles.operators.finiteness import Watch
+    from particles.operators.finiteness import Change, Extremes
     from particles.operators.flow import Flow
     from particles.operators.remesh import RemeshOp
 
@@ -261,41 +261,44 @@ def warn_of_leak(flow: Flow | None, leak: Leak | None) -> bool:
     return True
 
 
-def warn_of_undershoot(watch: Watch, remesh: RemeshOp) -> bool:
+def warn_of_undershoot(change: Change, remesh: RemeshOp) -> bool:
     """Warn of masses that have taken the sign they did not have, as no flow makes them do.
 
-    Returns whether there are some.
+    Returns whether they have.
     """
-    found = watch.undershoots(UNDERSHOOT)
-    for name, before, now in found:
-        was = f"was from {before.least:.3g} to {before.greatest:.3g}"
-        if before.least == before.greatest:
-            was = f"was {before.least:.3g}"
-        sign = "negative" if now < 0 else "positive"
-        ways = ['limiter="positive"'] if now < 0 else []
-        _warn_of_errors(
-            f"{name} {was} and now reaches {now:.3g}, though no flow makes masses {sign}",
-            ways,
-            remesh,
-        )
-    return bool(found)
+    now = change.undershoot(UNDERSHOOT)
+    if now is None:
+        return False
+    sign = "negative" if now < 0 else "positive"
+    ways = ['limiter="positive"'] if now < 0 else []
+    _warn_of_errors(
+        f"{change.name} was {_span(change.start)} and now reaches {now:.3g}, though no flow makes "
+        f"masses {sign}",
+        ways,
+        remesh,
+    )
+    return True
 
 
-def warn_of_growth(watch: Watch, remesh: RemeshOp, flow: Flow, begin: float, end: float) -> None:
-    """Warn of masses that have grown far more than where the flow gathers them, if at all."""
-    for name, before, now, ratio in watch.growths():
-        if ratio <= GROWTH:
-            continue
-        gathered = _most_gathered(flow, begin, end)
-        if ratio <= GROWTH * gathered:
-            continue
-        _warn_of_errors(
-            f"{name} was from {before.least:.3g} to {before.greatest:.3g} and is now from "
-            f"{now.least:.3g} to {now.greatest:.3g}, though the flow gathers masses to no more than "
-            f"{gathered:.3g} times as much",
-            [],
-            remesh,
-        )
+def warn_of_growth(
+    changes: list[Change], remesh: RemeshOp, flow: Flow, begin: float, end: float
+) -> None:
+    """Warn of masses that have grown far more in a run than where the flow gathers them, if at all."""
+    grown = [change for change in changes if change.growth() > GROWTH]
+    gathered = _most_gathered(flow, begin, end) if grown else 1.0
+    for change in grown:
+        if change.growth() > GROWTH * gathered:
+            _warn_of_errors(
+                f"{change.name} was {_span(change.begin)} and is now {_span(change.now)}, though the "
+                f"flow gathers masses to no more than {gathered:.3g} times as much",
+                [],
+                remesh,
+            )
+
+
+def _span(values: Extremes | None) -> str:
+    low, high = values or (math.nan, math.nan)
+    return f"{low:.3g}" if low == high else f"from {low:.3g} to {high:.3g}"
 
 
 def _warn_of_errors(what: str, ways: list[str], remesh: RemeshOp) -> None:

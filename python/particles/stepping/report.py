@@ -16,7 +16,7 @@ from particles.base.kinds import is_a
 from particles.base.markup import facts, table
 from particles.fields.grid import boundary_text
 from particles.kernels.ripple import strain_kept
-from particles.operators.limits import USUAL, Bearable, Strain
+from particles.operators.limits import ROUNDING, USUAL, Bearable, Strain
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 from particles.stepping.schedule import SPLITTINGS
@@ -115,6 +115,10 @@ class Account:
             is_smooth = is_smooth and not self._remesh._carries_colours
             self.opening = Opening(time, steps, extents, left, self._bearable(is_smooth))
         return self.opening.bearable
+
+    def is_within_limits_of_masses(self) -> bool:
+        """Whether no step has strained more than masses bear, which colours may exceed."""
+        return self.lcfl <= self._bearable(is_smooth=True).strain * (1 + ROUNDING)
 
     def note(self, strain: Strain, dt: float, joined: bool) -> None:
         """Take note of equal steps."""

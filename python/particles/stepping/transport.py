@@ -227,11 +227,15 @@ class Transport(Stepper):
         self._run(until, dt, lcfl, progress, watched, every, at, check)
         if not check or self.steps == before or not self._has_masses_alone() or self._strained():
             return
-        is_colour = self.remesh._carries_colours  # which undershoots where it jumps
-        if not is_colour and warn_of_undershoot(self._watch, self.remesh):
-            return
-        if flow is not None and velocity == _state_of(flow) and not self._leaks:
-            warn_of_growth(self._watch, self.remesh, flow, begin, self.time)
+        is_known = velocity == _state_of(flow) and not self._leaks
+        changes = self._watch.changes(of_run=is_known)
+        if not self.remesh._carries_colours:  # which undershoot where they jump
+            negative = [one for one in changes if warn_of_undershoot(one, self.remesh)]
+            for one in negative:
+                self._watch.forget_start(one)
+            changes = [one for one in changes if one not in negative]
+        if flow is not None and self._account.is_within_limits_of_masses():
+            warn_of_growth(changes, self.remesh, flow, begin, self.time)
 
     def _has_masses_alone(self) -> bool:
         """Whether the fields have what they had, carried somewhere, but for errors."""
