@@ -40,7 +40,7 @@ def frames_of(call):
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize(
-    ("name", "of_a_step", "of_a_run"), [("steady", 0, 250), ("wave", 6, 600), ("product", 7, 700)]
+    ("name", "of_a_step", "of_a_run"), [("steady", 0, 270), ("wave", 6, 600), ("product", 7, 700)]
 )
 def test_a_step_costs_few_calls(device, name, of_a_step, of_a_run):
     transport, entered = transport_of(name, device), {}

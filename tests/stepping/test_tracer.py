@@ -217,6 +217,27 @@ def test_masses_may_grow_where_the_flow_gathers_them(device, kind):
 
 
 @pytest.mark.sampled
+@pytest.mark.parametrize("where", ["across the period", "on few points", "at a wall"])
+def test_flows_gather_at_ends_too(device, where):
+    """A velocity through a wall may be too slow to be warned of."""
+    shape = {"across the period": (64,), "on few points": (4,), "at a wall": (64, 16)}[where]
+    grid = pt.Grid(shape, boundary=["wall", "periodic"] if where == "at a wall" else "periodic")
+    numbers = {
+        "across the period": np.where(np.arange(64) < 32, -0.3, 0.3),
+        "on few points": -np.sin(2 * np.pi * np.arange(4) / 4),
+        "at a wall": np.array([0.001, 1.0])[:, None, None] * np.ones((2, 64, 16)),
+    }[where]
+    u = field(np.ones(shape), grid, "float32", device)
+    velocity = field(numbers, grid, "float32", device)
+    transport = pt.Splitting.from_preset("positive", velocity, u)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        steps = {"dt": 0.5} if where == "at a wall" else {"lcfl": 0.2}
+        transport.run(20.0 if where == "at a wall" else 0.3, **steps)
+    assert u.max() > 2
+
+
+@pytest.mark.sampled
 def test_what_a_callback_writes_has_not_grown(device):
     transport = stripe(device)
     with warnings.catch_warnings():

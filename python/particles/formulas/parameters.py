@@ -54,7 +54,8 @@ class Parameters(MutableMapping[str, float]):
         self._changing = Lock()
 
     def __getitem__(self, name: str) -> float:
-        return dict(zip(self._names, self.core.values, strict=True))[as_identifier(name)]
+        text = as_identifier(name) if is_a(name, str) else name
+        return dict(zip(self._names, self.core.values, strict=True))[text]
 
     def __setitem__(self, name: object, value: float) -> None:
         text = as_identifier(name) if is_a(name, str) else ""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.base.errors import NotFiniteError
+from particles.base.errors import NotFiniteError, OutOfMemoryError
 from particles.base.frames import frames_of_package
 from particles.base.kinds import is_a
 from particles.fields.field import Field
@@ -34,7 +34,6 @@ _SMOOTHING = "M'8"  # the kernel that does not interpolate, so that no node keep
 ROUNDING = 1e-6  # of what is measured in single precision
 UNDERSHOOT = 0.5  # of the greatest magnitude, to the other side of 0, is told
 GROWTH = 2.0  # times the greatest magnitude that a flow can gather to, is told
-_TIMES = 10  # at which a divergence is looked at
 JOINED = 0.25 * (1 + 1e-4)
 """Up to this strain of a joint joining costs little accuracy. A strain of 0.25 is no rarity, and its
 rounding must not decide: so it is a little more."""
@@ -55,7 +54,7 @@ class LCFLWarning(UserWarning):
 
     `run` also gives it at its end if masses that had one sign have taken the other, by more than
     half of the greatest magnitude, or if masses or colours have grown to more than twice as much as
-    the flow can gather: their errors can grow where a flow stands still and strains, by steps within
+    a steady flow can gather: their errors can grow where a flow stands still and strains, by steps within
     the limit, too.
 
     Examples
@@ -280,12 +279,13 @@ def warn_of_undershoot(change: Change, remesh: RemeshOp) -> bool:
     return True
 
 
-def warn_of_growth(
-    changes: list[Change], remesh: RemeshOp, flow: Flow, begin: float, end: float
-) -> None:
-    """Warn of masses that have grown far more in a run than where the flow gathers them, if at all."""
+def warn_of_growth(changes: list[Change], remesh: RemeshOp, flow: Flow, duration: float) -> None:
+    """Warn of masses that have grown far more in a run than where a steady flow gathers them.
+
+    What they start from and the flow must be of one process.
+    """
     grown = [change for change in changes if change.growth() > GROWTH]
-    gathered = _most_gathered(flow, begin, end) if grown else 1.0
+    gathered = _most_gathered(flow, duration) if grown else 1.0
     for change in grown:
         if change.growth() > GROWTH * gathered:
             _warn_of_errors(
@@ -312,36 +312,32 @@ def _warn_of_errors(what: str, ways: list[str], remesh: RemeshOp) -> None:
     )
 
 
-def _most_gathered(flow: Flow, begin: float, end: float) -> float:
-    """Return how many times as much a flow makes of a mass for each volume, at most.
+def _most_gathered(flow: Flow, duration: float) -> float:
+    """Return how many times as much a steady flow makes of a mass for each volume, at most.
 
-    That follows from its divergence, which is looked at where points have neighbours, and if it
-    depends on time at some times.
+    That follows from its divergence. What goes through a wall comes to rest there.
     """
-    times = np.linspace(begin, end, _TIMES if _is_timed(flow) else 1)
-    greatest = max(_convergence(flow, float(time)) for time in times)
-    ranks = flow.grid.ranks
-    if ranks is not None:
-        greatest = float(ranks.greatest("the divergence", np.array([greatest]))[0])
-    with np.errstate(over="ignore"):
-        return float(np.exp(greatest * abs(end - begin)))
+    divergence = np.zeros(())
+    try:
+        components = [samples(flow, axis, 0.0)[0] for axis in range(flow.grid.ndim)]
+    except OutOfMemoryError:
+        return math.inf
+    with np.errstate(all="ignore"):
+        for axis, (values, grid) in enumerate(components):
+            ends = [_beyond(values, axis, grid.boundary[axis], end) for end in (0, -1)]
+            along = np.moveaxis(np.concatenate([ends[0], values, ends[1]], axis), axis, 0)
+            slope = (along[2:] - along[:-2]) / (2 * grid.spacing[axis])
+            divergence = divergence + np.moveaxis(slope, 0, axis)
+        found = float(np.exp(-np.min(divergence) * duration))
+    return math.inf if math.isnan(found) else max(1.0, found)
 
 
-def _convergence(flow: Flow, time: float) -> float:
-    """Return the greatest negative divergence, or 0."""
-    greatest = 0.0
-    components = [samples(flow, axis, time) for axis in range(flow.grid.ndim)]
-    for level in zip(*components, strict=True):
-        inner = [slice(1, -1) if n > 2 else slice(None) for n in level[0][0].shape]
-        divergence = np.zeros(())
-        for axis, (values, grid) in enumerate(level):
-            if values.shape[axis] > 2:
-                high, low = list(inner), list(inner)
-                high[axis], low[axis] = slice(2, None), slice(None, -2)
-                step = 2 * grid.spacing[axis]
-                divergence = divergence + (values[tuple(high)] - values[tuple(low)]) / step
-        greatest = max(greatest, -float(np.min(divergence)))
-    return greatest
+def _beyond(values: npt.NDArray[Any], axis: int, ends: Any, end: int) -> npt.NDArray[Any]:  # noqa: ANN401
+    """Return the next plane beyond the first point of an axis, 0, or the last one, -1."""
+    if ends == "periodic":
+        return values.take([-1 - end], axis)
+    own = values.take([end], axis)
+    return -own if (ends if is_a(ends, str) else ends[end]) == "wall" else own
 
 
 def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: float) -> None:

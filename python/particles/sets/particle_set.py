@@ -1125,7 +1125,7 @@ class ParticleSet(Named):
         >>> swarm["mass"].get().round(3)
         array([0.857, 1.963], dtype=float32)
         """
-        given = {name: _as_exact_real(name, number) for name, number in numbers.items()}
+        given = {as_identifier(k): _as_exact_real(k, number) for k, number in numbers.items()}
         with self._alone:
             with self._together(f"update with {given}"):
                 change = self._change_by(formula, given)

@@ -33,7 +33,6 @@ from particles.operators.limits import (
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.time_resolution import TimeResolution
-from particles.operators.velocity import Velocity
 from particles.runtime.memory import Memory
 from particles.stepping.forecast import Forecast
 from particles.stepping.operands import given_alone
@@ -222,12 +221,12 @@ class Transport(Stepper):
         1.0
         """
         before, begin, flow = self.steps, self.time, self.advection
-        velocity, self._leaks = _state_of(flow), False
+        velocity = _steady_state_of(flow)
         watched = self._watched(callback) if callable(callback) else callback
         self._run(until, dt, lcfl, progress, watched, every, at, check)
         if not check or self.steps == before or not self._has_masses_alone() or self._strained():
             return
-        is_known = velocity == _state_of(flow) and not self._leaks
+        is_known = velocity is not None and velocity == _steady_state_of(flow) and not self._leaks
         changes = self._watch.changes(of_run=is_known)
         if not self.remesh._carries_colours:  # which undershoot where they jump
             negative = [one for one in changes if warn_of_undershoot(one, self.remesh)]
@@ -235,7 +234,7 @@ class Transport(Stepper):
                 self._watch.forget_start(one)
             changes = [one for one in changes if one not in negative]
         if flow is not None and self._account.is_within_limits_of_masses():
-            warn_of_growth(changes, self.remesh, flow, begin, self.time)
+            warn_of_growth(changes, self.remesh, flow, self.time - begin)
 
     def _has_masses_alone(self) -> bool:
         """Whether the fields have what they had, carried somewhere, but for errors."""
@@ -345,6 +344,7 @@ class Transport(Stepper):
 
     def _look_before(self) -> None:
         """Refuse what is not finite before the first step of a run."""
+        self._leaks = False
         for watch in self._watch, self._given_watch:
             watch.look_before(self.steps, self.time)
 
@@ -478,10 +478,14 @@ class Transport(Stepper):
         raise NotImplementedError
 
 
-def _state_of(flow: AdvectionOp | None) -> object:
-    """Return what differs once others have changed a velocity, or may have."""
-    if flow is None:
+def _steady_state_of(flow: AdvectionOp | None) -> int | None:
+    """Return what is another one once a velocity has changed; None if it may change unnoticed.
+
+    So may one that depends on time, and on several ranks it may differ among them.
+    """
+    if flow is None or flow.grid.ranks is not None:
         return None
-    if is_a(flow.velocity, Velocity):
-        return dict(flow.velocity.parameters)
-    return [object() if field.core.is_shared else field.core.version for field in flow.fields]
+    is_timed = not is_a(flow.velocity, Field) and flow.velocity.depends_on_time
+    if is_timed or any(field.core.is_shared for field in flow.fields):
+        return None
+    return flow.version
