@@ -228,7 +228,8 @@ def test_flows_gather_at_ends_too(device, where):
         "at a wall": np.array([0.001, 1.0])[:, None, None] * np.ones((2, 64, 16)),
     }[where]
     u = field(np.ones(shape), grid, "float32", device)
-    velocity = field(numbers, grid, "float32", device)
+    velocity = pt.Field(grid, len(shape), device=device)
+    velocity[...] = numbers
     transport = pt.Splitting.from_preset("positive", velocity, u)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

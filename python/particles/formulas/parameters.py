@@ -53,9 +53,10 @@ class Parameters(MutableMapping[str, float]):
         self._guards: WeakSet[Alone] = WeakSet()
         self._changing = Lock()
 
-    def __getitem__(self, name: str) -> float:
-        text = as_identifier(name) if is_a(name, str) else name
-        return dict(zip(self._names, self.core.values, strict=True))[text]
+    def __getitem__(self, name: object) -> float:
+        if not is_a(name, str):
+            raise KeyError(name)
+        return dict(zip(self._names, self.core.values, strict=True))[as_identifier(name)]
 
     def __setitem__(self, name: object, value: float) -> None:
         text = as_identifier(name) if is_a(name, str) else ""
