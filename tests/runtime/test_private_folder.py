@@ -310,3 +310,10 @@ def test_without_faults_nothing_is_said(folder):
         assert cache.cache_folder() == str(folder)
     assert cache.why_not_used() == ""
     assert pt.devices()
+
+
+def test_a_home_folder_is_written_as_in_a_shell(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(cache, "_said", set())
+    monkeypatch.setenv("PARTICLES_CACHE", "~/cache")
+    assert cache.path_of("form", "fact").is_relative_to(tmp_path / "cache")

@@ -133,33 +133,25 @@ class Watch:
             if field.core.is_shared or field.core.version != before[number]:
                 self._starts[number] = self._begins[number] = None
 
-    def changes(self, *, of_run: bool) -> list[Change]:
-        """Return how the last looks differ from those before, for all ranks, which all call it.
+    def changes(self) -> list[Change]:
+        """Return how the last looks differ from those before; all ranks must call it.
 
-        What the last run has changed is wanted if it is so on all ranks.
+        On several ranks nothing is known of the last run.
         """
         ranks = self._fields[0].grid.ranks
-        begins = self._begins if of_run else [None] * len(self._fields)
-        own = list(zip(self._starts, begins, self._ranges, strict=True))
-        if ranks is None:
-            return [self._change(number, *known) for number, known in enumerate(own)]
-        mine = [
-            (start is None, begin is None, *_from_zero(start, begin or now, now))
-            for start, begin, now in own
-        ]
-        every = ranks.greatest("extremes of carried fields", np.array(mine, float)).tolist()
-        found = []
-        for number, (no_start, no_begin, *ends) in enumerate(every):
-            start, begin, now = (Extremes(-ends[k], ends[k + 1]) for k in (0, 2, 4))
-            known = None if no_start else start, None if no_begin else begin, now
-            found.append(self._change(number, *known))
-        return found
-
-    def _change(
-        self, number: int, start: Extremes | None, begin: Extremes | None, now: Extremes
-    ) -> Change:
-        name = _name_of(self._fields[number], number, self._what)
-        return Change(number, name, start, begin, now)
+        known = list(zip(self._starts, self._begins, self._ranges, strict=True))
+        if ranks is not None:
+            mine = [
+                (start is None, *_from_zero(start or now), *_from_zero(now))
+                for start, _, now in known
+            ]
+            every = ranks.greatest("extremes of carried fields", np.array(mine, float)).tolist()
+            known = [
+                (None if is_unknown else Extremes(-below, above), None, Extremes(-low, high))
+                for is_unknown, below, above, low, high in every
+            ]
+        names = [_name_of(field, k, self._what) for k, field in enumerate(self._fields)]
+        return [Change(k, name, *known[k]) for k, name in enumerate(names)]
 
     def forget_start(self, change: Change) -> None:
         """Have what is now there be what steps start from."""
@@ -179,9 +171,9 @@ class Watch:
             field.unseen = partial(_warn, self._weakly, when, source)
 
 
-def _from_zero(*every: Extremes | None) -> list[float]:
+def _from_zero(found: Extremes) -> tuple[float, float]:
     """Return how far values are below and above 0, of which ranks have a greatest one."""
-    return [end for one in every for end in ((-one.least, one.greatest) if one else (0.0, 0.0))]
+    return -found.least, found.greatest
 
 
 def _after_step(steps: int, time: float, dt: float) -> str:

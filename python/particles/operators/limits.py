@@ -280,10 +280,7 @@ def warn_of_undershoot(change: Change, remesh: RemeshOp) -> bool:
 
 
 def warn_of_growth(changes: list[Change], remesh: RemeshOp, flow: Flow, duration: float) -> None:
-    """Warn of masses that have grown far more in a run than where a steady flow gathers them.
-
-    What they start from and the flow must be of one process.
-    """
+    """Warn of masses that have grown far more in a run than where a steady flow gathers them."""
     grown = [change for change in changes if change.growth() > GROWTH]
     gathered = _most_gathered(flow, duration) if grown else 1.0
     for change in grown:
@@ -324,16 +321,17 @@ def _most_gathered(flow: Flow, duration: float) -> float:
         return math.inf
     with np.errstate(all="ignore"):
         for axis, (values, grid) in enumerate(components):
-            ends = [_beyond(values, axis, grid.boundary[axis], end) for end in (0, -1)]
-            along = np.moveaxis(np.concatenate([ends[0], values, ends[1]], axis), axis, 0)
+            low, high = (_beyond(values, axis, grid, end) for end in (0, -1))
+            along = np.moveaxis(np.concatenate([low, values, high], axis), axis, 0)
             slope = (along[2:] - along[:-2]) / (2 * grid.spacing[axis])
             divergence = divergence + np.moveaxis(slope, 0, axis)
         found = float(np.exp(-np.min(divergence) * duration))
     return math.inf if math.isnan(found) else max(1.0, found)
 
 
-def _beyond(values: npt.NDArray[Any], axis: int, ends: Any, end: int) -> npt.NDArray[Any]:  # noqa: ANN401
+def _beyond(values: npt.NDArray[Any], axis: int, grid: Grid, end: int) -> npt.NDArray[Any]:
     """Return the next plane beyond the first point of an axis, 0, or the last one, -1."""
+    ends = grid.boundary[axis]
     if ends == "periodic":
         return values.take([-1 - end], axis)
     own = values.take([end], axis)
@@ -384,7 +382,8 @@ def check_differences(flow: Flow, axis: int | None, strain: float, time: float) 
 def _not_finite(flow: Flow, axis: int, time: float) -> NotFiniteError:
     """Return an error that says where a component of a velocity is NaN or infinite."""
     words = f"velocity must be finite, but its component {axis} is not"
-    when = f", at time {time:g}" if _is_timed(flow) else ""
+    is_timed = not is_a(flow.velocity, Field) and flow.velocity.depends_on_time
+    when = f", at time {time:g}" if is_timed else ""
     for values, grid in samples(flow, axis, time):
         spot = first_not_finite(values, grid)
         if spot is not None:
@@ -426,10 +425,6 @@ def steepest_place(flow: Flow, axis: int | None, time: float) -> str:
         key=lambda found: found[1].value,
     )
     return f"component {component} of the velocity has the difference quotient {spot}{_whose(flow)}"
-
-
-def _is_timed(flow: Flow) -> bool:
-    return not is_a(flow.velocity, Field) and flow.velocity.depends_on_time
 
 
 def samples(flow: Flow, axis: int, time: float) -> list[Sample]:

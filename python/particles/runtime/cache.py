@@ -119,7 +119,10 @@ def _told(folder: str, wanted: Path | None, fault: Exception | None) -> str:
 
 def _choices() -> Iterator[Path]:
     if own := environment.wanted_cache():
-        yield Path(own)
+        wanted = Path(own)
+        with suppress(RuntimeError):  # ~ of nobody
+            wanted = wanted.expanduser()
+        yield wanted
         return
     with suppress(RuntimeError):  # there is no home folder
         yield _caches() / "particles"

@@ -33,8 +33,8 @@ def wanted_library() -> str:
 
 
 def wanted_cache() -> str:
-    """Return what ``PARTICLES_CACHE`` says; ``~`` is the home folder, as in a shell."""
-    return os.path.expanduser(_value("PARTICLES_CACHE"))  # noqa: PTH111  a Path of nothing is "."
+    """Return what ``PARTICLES_CACHE`` says."""
+    return _value("PARTICLES_CACHE")
 
 
 def effort() -> str:

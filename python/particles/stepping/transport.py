@@ -12,7 +12,6 @@ import numpy as np
 from particles import _core
 from particles._core import Fitted
 from particles.base.checks import arithmetic, as_duration
-from particles.base.kinds import is_a
 from particles.base.markup import facts
 from particles.base.progress import chunks
 from particles.fields.field import Field
@@ -220,21 +219,28 @@ class Transport(Stepper):
         0.5
         1.0
         """
-        before, begin, flow = self.steps, self.time, self.advection
-        velocity = _steady_state_of(flow)
+        before, begin, velocity = self.steps, self.time, self._known_velocity()
         watched = self._watched(callback) if callable(callback) else callback
         self._run(until, dt, lcfl, progress, watched, every, at, check)
         if not check or self.steps == before or not self._has_masses_alone() or self._strained():
             return
-        is_known = velocity is not None and velocity == _steady_state_of(flow) and not self._leaks
-        changes = self._watch.changes(of_run=is_known)
+        changes = self._watch.changes()
         if not self.remesh._carries_colours:  # which undershoot where they jump
             negative = [one for one in changes if warn_of_undershoot(one, self.remesh)]
             for one in negative:
                 self._watch.forget_start(one)
             changes = [one for one in changes if one not in negative]
-        if flow is not None and self._account.is_within_limits_of_masses():
+        flow, is_small = self.advection, self._account.is_within_limits_of_masses()
+        is_same = velocity is not None and velocity == self._known_velocity()
+        if flow is not None and is_same and is_small and not self._leaks:
             warn_of_growth(changes, self.remesh, flow, self.time - begin)
+
+    def _known_velocity(self) -> int | None:
+        """Return what is another one once a steady velocity has changed; None if nobody knows."""
+        flow = self.advection
+        if flow is None or self._gauge.is_timed:
+            return None
+        return None if any(field.core.is_shared for field in flow.fields) else flow.version
 
     def _has_masses_alone(self) -> bool:
         """Whether the fields have what they had, carried somewhere, but for errors."""
@@ -476,16 +482,3 @@ class Transport(Stepper):
     def _enqueue_fitted(self, fitted: Fitted) -> None:
         """Have the core do steps with a duration each."""
         raise NotImplementedError
-
-
-def _steady_state_of(flow: AdvectionOp | None) -> int | None:
-    """Return what is another one once a velocity has changed; None if it may change unnoticed.
-
-    So may one that depends on time, and on several ranks it may differ among them.
-    """
-    if flow is None or flow.grid.ranks is not None:
-        return None
-    is_timed = not is_a(flow.velocity, Field) and flow.velocity.depends_on_time
-    if is_timed or any(field.core.is_shared for field in flow.fields):
-        return None
-    return flow.version
