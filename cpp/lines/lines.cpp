@@ -376,9 +376,10 @@ LinePlan plan_lines(const LineRequest& request) {
     plan.images = false;
     return plan;
   }
+  const bool pays = request.looks_often && plan.kind == LineKind::lanes && !plan.images;
   plan.copied =
       plan.kind != LineKind::team && !plan.by_nodes &&
-      (division.along_memory || (form.copied.value_or(false) && is_held && !(whole && is_cut)));
+      (division.along_memory || (form.copied.value_or(pays) && is_held && !(whole && is_cut)));
   return plan;
 }
 

@@ -62,6 +62,7 @@ struct LineRequest {
   bool by_nodes = false;     // a node needs nothing of what is found for others
   bool knows_reach =
       false;  // there are particles, and how far they come is known without moving them
+  bool looks_often = false;  // what moves them is looked at so often that a copy of it pays
   Form form = {};
 };
 

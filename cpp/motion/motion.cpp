@@ -93,6 +93,11 @@ std::string Motion::options_along_any_axis() const {
   return text;
 }
 
+int Motion::looks() const {
+  if (is_formula()) return 0;
+  return is_given() ? 1 : static_cast<int>(scheme_of(rule_.scheme).weights.size());
+}
+
 std::map<std::string, std::string> Motion::generated_files() const {
   if (is_given()) return {};
   std::map<std::string, std::string> files{

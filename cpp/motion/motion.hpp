@@ -53,6 +53,8 @@ class Motion {
   DType dtype() const { return dtype_; }
   bool is_formula() const { return kind_ == MotionKind::formula; }
   bool is_padded() const;
+  // How often a push looks at what is stored.
+  int looks() const;
   // Bytes read per particle.
   double bytes() const;
 

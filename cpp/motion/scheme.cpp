@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <numeric>
 #include <stdexcept>
 
 namespace particles {
@@ -16,45 +15,54 @@ using Ratios = std::vector<Ratio>;
 constexpr std::array<const char*, kInstants.size()> kInstantNames{"AT_BEGIN", "AT_MIDDLE",
                                                                   "AT_END"};
 
-int common_denominator(const Ratios& ratios) {
-  int common = 1;
-  for (const Ratio& ratio : ratios) common = std::lcm(common, ratio.denominator);
-  return common;
-}
-
-std::vector<int> numerators(const Ratios& ratios) {
-  const int common = common_denominator(ratios);
-  std::vector<int> result;
-  for (const Ratio& ratio : ratios) result.push_back(ratio.numerator * common / ratio.denominator);
-  return result;
-}
-
-// What the sum of weighted slopes is to be multiplied by to have these shares of the same slopes.
-int multiple_of(const std::vector<int>& weights, const std::vector<int>& shares, size_t count) {
-  int multiple = 0;
-  for (size_t k = 0; k < count; k++)
-    if (shares[k] != 0 && weights[k] != 0) multiple = shares[k] / weights[k];
-  for (size_t k = 0; k < count; k++)
-    if (shares[k] != multiple * weights[k])
-      throw std::logic_error("a stage needs more than one sum of slopes");
-  return multiple;
-}
-
 std::string number(double value) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "REAL(%#.20g)", value);
   return text.data();
 }
 
-std::string divided(int divisor) {
-  return divisor == 1 ? "(scale)" : "(" + number(1.0 / divisor) + " * (scale))";
+std::string scaled(double factor, const std::string& what) {
+  return factor == 1 ? "(" + what + ")" : "(" + number(factor) + " * (" + what + "))";
 }
 
-// `sums` times the sum, 1, 0 or -1, and `slopes` times the slope.
-std::string added(int sums, int slopes) {
-  if (sums == 0) return slopes == 1 ? "(slope)" : "(" + number(slopes) + " * (slope))";
-  if (sums == 1 && slopes == 1) return "((sum) + (slope))";
-  return "MAD((V)(" + number(slopes) + "), slope, " + (sums < 0 ? "-(sum)" : "sum") + ")";
+// A share of a slope's way, and a multiple of what was found before.
+std::string moved(double share, double multiple, const std::string& before) {
+  const std::string scale = scaled(share, "scale");
+  if (multiple == 0) return "(" + scale + " * (slope))";
+  return "MAD((V)" + scale + ", slope, " + scaled(multiple, before) + ")";
+}
+
+// A sum with a share of a place.
+std::string added(double share, bool has_sum) {
+  if (share == 0) return "(sum)";
+  return has_sum ? "MAD((V)(" + number(share) + "), place, sum)" : scaled(share, "place");
+}
+
+std::vector<double> values(const Ratios& ratios) {
+  std::vector<double> result;
+  for (const Ratio& ratio : ratios) result.push_back(ratio.value());
+  return result;
+}
+
+// What the last of these places is to be multiplied by to have these shares of its slopes.
+double multiple_of(const std::vector<double>& shares, const std::vector<double>& place) {
+  const double multiple = place.empty() ? 0 : shares[place.size() - 1] / place.back();
+  for (size_t k = 0; k < place.size(); k++)
+    if (shares[k] != multiple * place[k])
+      throw std::logic_error("a stage needs more than the place before");
+  return multiple;
+}
+
+// The shares that the places have in the end of a push, all of which but for the last stage's slope
+// is a sum of them.
+std::vector<double> shares_of_places(const std::vector<std::vector<double>>& places,
+                                     std::vector<double> weights) {
+  std::vector<double> shares(places.size());
+  for (size_t s = places.size(); s-- > 0;) {
+    shares[s] = weights[s] / places[s].back();
+    for (size_t k = 0; k <= s; k++) weights[k] -= shares[s] * places[s][k];
+  }
+  return shares;
 }
 
 }  // namespace
@@ -80,27 +88,28 @@ int Scheme::reach() const {
 }
 
 std::string Scheme::source() const {
-  const std::vector<int> weighted = numerators(weights);
   const std::vector<double> instants = times();
+  std::vector<std::vector<double>> before;
+  for (const Ratios& shares : places) before.push_back(values(shares));
+  const std::vector<double> shares = shares_of_places(before, values(weights));
   std::string text = "#define STAGES " + std::to_string(weights.size()) + "\n#define LOOKS " +
                      std::to_string(reach()) + "\n";
   bool has_sum = false;
   for (size_t stage = 0; stage < weights.size(); stage++) {
-    const bool is_last = stage + 1 == weights.size();
-    const Ratios& next = is_last ? weights : places[stage];
-    const std::vector<int> shares = numerators(next);
-    const std::string number_of_stage = std::to_string(stage + 1);
     const auto instant = std::find(kInstants.begin(), kInstants.end(), instants[stage]);
     if (instant == kInstants.end()) throw std::logic_error("a stage has no instant of its own");
+    const std::string number_of_stage = std::to_string(stage + 1);
     text += "#define TIME_" + number_of_stage + " " + kInstantNames[instant - kInstants.begin()] +
-            "\n#define AFTER_" + number_of_stage +
-            "(scale, slope, sum, place) place = " + divided(common_denominator(next)) + " * " +
-            added(multiple_of(weighted, shares, stage), shares[stage]);
-    if (!is_last && weighted[stage] != 0) {
-      text += ", sum = " + added(has_sum ? 1 : 0, weighted[stage]);
-      has_sum = true;
-    }
-    text += "\n";
+            "\n#define PLACE_" + number_of_stage + "(scale, slope, place, sum) ";
+    const bool is_last = stage + 1 == weights.size();
+    const double multiple = is_last      ? static_cast<double>(has_sum)
+                            : stage == 0 ? 0
+                                         : multiple_of(before[stage], before[stage - 1]);
+    const double share = is_last ? 0 : shares[stage];
+    text += is_last ? moved(weights[stage].value(), multiple, "sum")
+                    : moved(before[stage].back(), multiple, "place");
+    text += "\n#define SUM_" + number_of_stage + "(sum, place) " + added(share, has_sum) + "\n";
+    has_sum = has_sum || share != 0;
   }
   return text;
 }

@@ -14,9 +14,9 @@ struct Ratio {
   double value() const { return static_cast<double>(numerator) / denominator; }
 };
 
-// An explicit scheme for the path of a particle, by Butcher's tableau. Its kernel keeps a place and
-// one sum for each particle: so what a stage adds to its own slope is a multiple of the earlier
-// slopes with their weights.
+// An explicit scheme for the path of a particle, by Butcher's tableau. Where a stage leads is a
+// share of its slope and a multiple of the place that the stage was at; the end is a share of the
+// last slope and a sum of all places.
 struct Scheme {
   std::string name;
   std::vector<std::vector<Ratio>> places;  // of the stages behind the first: shares of the slopes

@@ -147,6 +147,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   request.by_nodes = !kind_.adds_up;
   request.laid_down = kind_.adds_up ? kind_.weights + static_cast<int>(slots.size()) + 1 : 0;
   request.knows_reach = !motion.is_formula();
+  request.looks_often = motion.looks() > 2;
   Group group;
   group.plan = plan_lines(request);
   const bool in_registers = group.plan.kind == LineKind::registers;

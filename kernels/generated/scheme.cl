@@ -5,6 +5,8 @@
 #define STAGES 2
 #define LOOKS 1
 #define TIME_1 AT_BEGIN
-#define AFTER_1(scale, slope, sum, place) place = (REAL(0.5) * (scale)) * (slope)
+#define PLACE_1(scale, slope, place, sum) ((REAL(0.5) * (scale)) * (slope))
+#define SUM_1(sum, place) (sum)
 #define TIME_2 AT_MIDDLE
-#define AFTER_2(scale, slope, sum, place) place = (scale) * (slope)
+#define PLACE_2(scale, slope, place, sum) ((scale) * (slope))
+#define SUM_2(sum, place) (sum)

@@ -17,63 +17,88 @@ INLINE V cells_moved(const Run* run, const V moved, const int spread, __private 
   return whole;
 }
 
+/* The places of a block that the stages have led to are kept, and summed up where the last stage
+ * ends: so each is stored once. */
+INLINE V sum_of_places(__private V (*places)[LANES], const int k) {
+  V sum = 0;
+#if STAGES > 1
+  sum = SUM_1(sum, places[0][k]);
+#endif
+#if STAGES > 2
+  sum = SUM_2(sum, places[1][k]);
+#endif
+#if STAGES > 3
+  sum = SUM_3(sum, places[2][k]);
+#endif
+  return sum;
+}
+
+#define BEGIN_STAGE(s)                                                 \
+  __private V* const at = s == 1 ? moved : places[s == 1 ? 0 : s - 2]; \
+  __private V* const to = s == STAGES ? moved : places[s - 1];
+#define LEAD(s, k, slope)                                              \
+  to[k] = PLACE_##s(m->scale, slope, at[k], sum_of_places(places, k)); \
+  include_place(&extent, to[k]);
+
 #if LANES > 1 && MOTION == GRID
 
-#define FOLLOW_RUN(s, spread)                                                                \
-  for (int k = from; k < run.end; k++) {                                                     \
-    const V slope = motion_in_run(m, &run, near, first + from, first + k, moved[k], spread); \
-    AFTER_##s(m->scale, slope, sum[k], moved[k]);                                            \
-    include_place(&extent, moved[k]);                                                        \
+#define FOLLOW_RUN(s, spread)                                                             \
+  for (int k = from; k < run.end; k++) {                                                  \
+    const V slope = motion_in_run(m, &run, near, first + from, first + k, at[k], spread); \
+    LEAD(s, k, slope)                                                                     \
   }
-#define STAGE(s)                                                                              \
-  {                                                                                           \
-    const Extent before = extent;                                                             \
-    extent = empty_extent();                                                                  \
-    Habit habit = m->habits[s - 1];                                                           \
-    habit.longest = LEAST_OF(2 * habit.longest, LANES);                                       \
-    for (int from = begin; from < rows;) {                                                    \
-      Groups groups;                                                                          \
-      const Run run = next_motion_run(m, &groups, &habit, &before, first, from, rows, moved); \
-      V own[2 * ROWS_OF_RUN];                                                                 \
-      __private const V* near = rows_around(MOTION_ARGUMENT, &groups, &run, first + from,     \
-                                            first + run.end - 1, TIME_##s, own);              \
-      if (run.spread == SINGLE)                                                               \
-        FOLLOW_RUN(s, SINGLE)                                                                 \
-      else if (run.spread == NARROW)                                                          \
-        FOLLOW_RUN(s, NARROW)                                                                 \
-      else                                                                                    \
-        FOLLOW_RUN(s, WIDE)                                                                   \
-      from = run.end;                                                                         \
-    }                                                                                         \
-    m->habits[s - 1] = habit;                                                                 \
+#define STAGE(s)                                                                           \
+  {                                                                                        \
+    BEGIN_STAGE(s)                                                                         \
+    const Extent before = extent;                                                          \
+    extent = empty_extent();                                                               \
+    Habit habit = m->habits[s - 1];                                                        \
+    habit.longest = LEAST_OF(2 * habit.longest, LANES);                                    \
+    for (int from = begin; from < rows;) {                                                 \
+      Groups groups;                                                                       \
+      const Run run = next_motion_run(m, &groups, &habit, &before, first, from, rows, at); \
+      V own[2 * ROWS_OF_RUN];                                                              \
+      __private const V* near = rows_around(MOTION_ARGUMENT, &groups, &run, first + from,  \
+                                            first + run.end - 1, TIME_##s, own);           \
+      if (run.spread == SINGLE)                                                            \
+        FOLLOW_RUN(s, SINGLE)                                                              \
+      else if (run.spread == NARROW)                                                       \
+        FOLLOW_RUN(s, NARROW)                                                              \
+      else                                                                                 \
+        FOLLOW_RUN(s, WIDE)                                                                \
+      from = run.end;                                                                      \
+    }                                                                                      \
+    m->habits[s - 1] = habit;                                                              \
   }
 #if COARSE > 1
-#define STAGE_ON_NODES                                      \
-  for (int k = begin; k < rows; k++) moved[k] = sum[k] = 0; \
+#define STAGE_ON_NODES                             \
+  for (int k = begin; k < rows; k++) moved[k] = 0; \
   STAGE(1)
 #else
-#define STAGE_ON_NODES                                                           \
-  V own[ROWS_OF_RUN];                                                            \
-  __private const V* slopes =                                                    \
-      rows_of_motion(MOTION_ARGUMENT, first + begin, rows - begin, TIME_1, own); \
-  for (int k = begin; k < rows; k++) {                                           \
-    AFTER_1(m->scale, slopes[k - begin], sum[k], moved[k]);                      \
-    include_place(&extent, moved[k]);                                            \
+#define STAGE_ON_NODES                                                             \
+  {                                                                                \
+    BEGIN_STAGE(1)                                                                 \
+    V own[ROWS_OF_RUN];                                                            \
+    __private const V* slopes =                                                    \
+        rows_of_motion(MOTION_ARGUMENT, first + begin, rows - begin, TIME_1, own); \
+    for (int k = begin; k < rows; k++) {                                           \
+      LEAD(1, k, slopes[k - begin])                                                \
+    }                                                                              \
   }
 #endif
 
 #elif LANES > 1 && MOTION == FORMULA
 
 /* The sum of squares bounds how far any place of a lane is moved. */
-#define FOLLOW(s, velocity)                                                   \
-  for (int k = begin; k < rows; k++) {                                        \
-    const V slope = velocity(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
-    AFTER_##s(m->scale, slope, sum[k], moved[k]);                             \
-    include_place(&extent, moved[k]);                                         \
-    squares = MAD(moved[k], moved[k], squares);                               \
+#define FOLLOW(s, velocity)                                                \
+  for (int k = begin; k < rows; k++) {                                     \
+    const V slope = velocity(MOTION_ARGUMENT, first + k, at[k], TIME_##s); \
+    LEAD(s, k, slope)                                                      \
+    squares = MAD(to[k], to[k], squares);                                  \
   }
 #define STAGE(s)                                                                   \
   {                                                                                \
+    BEGIN_STAGE(s)                                                                 \
     const int is_inside = are_inside(m, first + begin, first + rows - 1, squares); \
     extent = empty_extent(), squares = 0;                                          \
     if (is_inside)                                                                 \
@@ -81,23 +106,27 @@ INLINE V cells_moved(const Run* run, const V moved, const int spread, __private 
     else                                                                           \
       FOLLOW(s, motion_at)                                                         \
   }
-#define STAGE_ON_NODES                                                               \
-  V squares = 0;                                                                     \
-  for (int k = begin; k < rows; k++) {                                               \
-    AFTER_1(m->scale, motion_of_node(MOTION_ARGUMENT, first + k), sum[k], moved[k]); \
-    include_place(&extent, moved[k]);                                                \
-    squares = MAD(moved[k], moved[k], squares);                                      \
+#define STAGE_ON_NODES                                       \
+  V squares = 0;                                             \
+  {                                                          \
+    BEGIN_STAGE(1)                                           \
+    for (int k = begin; k < rows; k++) {                     \
+      LEAD(1, k, motion_of_node(MOTION_ARGUMENT, first + k)) \
+      squares = MAD(to[k], to[k], squares);                  \
+    }                                                        \
   }
 
 #else
 
-#define STAGE(s)                                                                        \
-  extent = empty_extent();                                                              \
-  for (int k = begin; k < rows; k++) {                                                  \
-    const V slope = s == 1 ? motion_of_node(MOTION_ARGUMENT, first + k)                 \
-                           : motion_at(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
-    AFTER_##s(m->scale, slope, sum[k], moved[k]);                                       \
-    include_place(&extent, moved[k]);                                                   \
+#define STAGE(s)                                                                       \
+  {                                                                                    \
+    BEGIN_STAGE(s)                                                                     \
+    extent = empty_extent();                                                           \
+    for (int k = begin; k < rows; k++) {                                               \
+      const V slope = s == 1 ? motion_of_node(MOTION_ARGUMENT, first + k)              \
+                             : motion_at(MOTION_ARGUMENT, first + k, at[k], TIME_##s); \
+      LEAD(s, k, slope)                                                                \
+    }                                                                                  \
   }
 #define STAGE_ON_NODES STAGE(1)
 
@@ -114,7 +143,7 @@ INLINE Extent displacements(MOTION_STATE, const int first, const int begin, cons
     include_place(&extent, moved[k]);
   }
 #else
-  V sum[LANES];
+  V places[STAGES][LANES];
   for (int k = begin; k < rows; k++) prefetch_motion(m, first, k);
   STAGE_ON_NODES
 #if STAGES > 1

@@ -33,14 +33,14 @@
 #define IS_KNOWN(moved) (((moved) <= MOST_CELLS) & ((moved) >= -MOST_CELLS))
 
 /* The slopes of the next stage at the places reached so far, and what it makes of those. */
-#define NEXT_SLOPES(TIME, AFTER)                                                \
-  {                                                                             \
-    FOR_OWN_AXES(a) {                                                           \
-      is_known &= IS_KNOWN(moved[a]);                                           \
-      moved[a] = SELECT(IS_KNOWN(moved[a]), moved[a], (V)(REAL(0.0)));          \
-    }                                                                           \
-    velocity_of_tracers(&flow_at, cell, offset, moved, &instants[TIME], slope); \
-    FOR_OWN_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); }            \
+#define NEXT_SLOPES(s)                                                              \
+  {                                                                                 \
+    FOR_OWN_AXES(a) {                                                               \
+      is_known &= IS_KNOWN(moved[a]);                                               \
+      moved[a] = SELECT(IS_KNOWN(moved[a]), moved[a], (V)(REAL(0.0)));              \
+    }                                                                               \
+    velocity_of_tracers(&flow_at, cell, offset, moved, &instants[TIME_##s], slope); \
+    FOR_OWN_AXES(a) { TAKE_STAGE(s, scale[a], slope[a], sum[a], moved[a]); }        \
   }
 
 /* Takes note of the first of some events, by a group, in a step. */
@@ -90,18 +90,18 @@ KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* 
         REAL_OF(offset[a], lane) = place - (real)whole;
       }
     }
-    V slope[3], sum[3], moved[3] = {0, 0, 0};
+    V slope[3], sum[3] = {0, 0, 0}, moved[3] = {0, 0, 0};
     I is_known = -1;
     velocity_of_tracers(&flow_at, cell, offset, moved, &instants[AT_BEGIN], slope);
-    FOR_OWN_AXES(a) { AFTER_1(scale[a], slope[a], sum[a], moved[a]); }
+    FOR_OWN_AXES(a) { TAKE_STAGE(1, scale[a], slope[a], sum[a], moved[a]); }
 #if STAGES > 1
-    NEXT_SLOPES(TIME_2, AFTER_2);
+    NEXT_SLOPES(2);
 #endif
 #if STAGES > 2
-    NEXT_SLOPES(TIME_3, AFTER_3);
+    NEXT_SLOPES(3);
 #endif
 #if STAGES > 3
-    NEXT_SLOPES(TIME_4, AFTER_4);
+    NEXT_SLOPES(4);
 #endif
     I end[3], is_within = -1;
     V rest[3];

@@ -18,10 +18,10 @@
 #include "common/formula_parameters.cl"
 
 /* The slopes of the next stage at the places reached so far, and what it makes of those. */
-#define NEXT_STAGE(TIME, AFTER)                                             \
-  {                                                                         \
-    velocity_of_particles(&flow_at, p.node, moved, &instants[TIME], slope); \
-    FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); }            \
+#define NEXT_STAGE(s)                                                           \
+  {                                                                             \
+    velocity_of_particles(&flow_at, p.node, moved, &instants[TIME_##s], slope); \
+    FOR_AXES(a) { TAKE_STAGE(s, scale[a], slope[a], sum[a], moved[a]); }        \
   }
 
 /* The places of particles that have moved by so many cells, in a box that begins with some plane.
@@ -67,17 +67,17 @@ KERNEL void unsplit_push(__global CELL* cells, __global real* offsets, __global 
   V most = 0;
   FOR_OWN_VECTORS(i, vectors_each, vectors_of(n, &rows)) {
     const Neighbours p = neighbours_at(i, n, &rows);
-    V slope[3], sum[3], moved[3] = {0, 0, 0};
+    V slope[3], sum[3] = {0, 0, 0}, moved[3] = {0, 0, 0};
     velocity_of_nodes(&flow_at, p.node, &instants[AT_BEGIN], slope);
-    FOR_AXES(a) { AFTER_1(scale[a], slope[a], sum[a], moved[a]); }
+    FOR_AXES(a) { TAKE_STAGE(1, scale[a], slope[a], sum[a], moved[a]); }
 #if STAGES > 1
-    NEXT_STAGE(TIME_2, AFTER_2);
+    NEXT_STAGE(2);
 #endif
 #if STAGES > 2
-    NEXT_STAGE(TIME_3, AFTER_3);
+    NEXT_STAGE(3);
 #endif
 #if STAGES > 3
-    NEXT_STAGE(TIME_4, AFTER_4);
+    NEXT_STAGE(4);
 #endif
     put_particles(&p, n, first_plane, moved, cells, offsets);
     if (IS_CUT(FIRST_AXIS)) most = greater(most, size_of(moved[FIRST_AXIS]));
