@@ -125,3 +125,43 @@ def test_classes_of_users_have_attributes_of_their_own():
             self.unit = "g/kg"
 
     assert Salt(GRID).unit == "g/kg"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: pt.Grid(8, 8),
+            "Grid takes by position only shape, not 8, 8: is Grid((8, 8)) meant?",
+        ),
+        (
+            lambda: pt.Diffusion(pt.Field(GRID), 1.0, 2.0),
+            "Diffusion takes by position only fields, viscosity, not 3 arguments; by name it takes inflow",
+        ),
+        (lambda: pt.Grid((8, 8), extend=2), "Grid takes no extend; is extent meant?"),
+        (
+            lambda: pt.VelocitySeries([], [], unit=1),
+            "VelocitySeries takes no unit, but fields, times",
+        ),
+        (
+            lambda: pt.VelocitySeries([], [], 1),
+            "VelocitySeries takes by position only fields, times, not 3 arguments",
+        ),
+        (lambda: pt.Field(GRID, grid=GRID), "Field is given grid twice, by position and by name"),
+        (lambda: pt.VelocitySeries(), "VelocitySeries needs fields and times"),
+        (lambda: pt.ParticleSet(GRID, tag=[1]), "ParticleSet needs positions"),
+    ],
+)
+def test_arguments_that_nothing_is_made_of_are_told(make, words):
+    with pytest.raises(TypeError, match=f"^{re.escape(words)}$"):
+        make()
+
+
+def test_what_goes_wrong_later_is_told_as_it_is():
+    class Broken(pt.Field):
+        def __init__(self, grid):
+            super().__init__(grid)
+            len(3)
+
+    with pytest.raises(TypeError, match="object of type 'int' has no len"):
+        Broken(GRID)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What objects refuse: to be changed, to be copied, to be used twice at once."""
+"""What objects refuse: other arguments, to be changed, to be copied, to be used twice at once."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
 from functools import update_wrapper, wraps
-from inspect import getattr_static, unwrap
+from inspect import Parameter, getattr_static, signature, unwrap
 from types import FrameType, FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec
 
 from particles.base.checks import as_name
 from particles.base.kinds import with_article
@@ -41,6 +41,66 @@ def absent(module: str, name: str, known: Iterable[str], ways: Mapping[str, str]
     """Return the error of a module that is asked for what it has not."""
     # With a name, and without an object, Python adds no guess of its own.
     return AttributeError(absence(module, name, known, ways), name=name)
+
+
+_Taken = ParamSpec("_Taken")
+
+
+def misfit(
+    kind: str, initialise: Callable[..., None], given: tuple[Any, ...], named: Mapping[str, Any]
+) -> str | None:
+    """Return which arguments an object cannot be made of, if any.
+
+    Examples
+    --------
+    >>> def initialise(self, shape, *, origin=0.0, extent=1.0): ...
+    >>> misfit("Box", initialise, (8,), {"extend": 2})
+    'Box takes no extend; is extent meant?'
+    >>> misfit("Box", initialise, (8, 8), {})
+    'Box takes by position only shape, not 8, 8: is Box((8, 8)) meant?'
+    >>> misfit("Box", initialise, ("8", 1.0), {})
+    'Box takes by position only shape, not 2 arguments; by name it takes origin, extent'
+    >>> misfit("Box", initialise, (8,), {"shape": 8})
+    'Box is given shape twice, by position and by name'
+    >>> misfit("Box", initialise, (), {"origin": 1})
+    'Box needs shape'
+    """
+    parameters = list(signature(initialise).parameters.values())[1:]
+    takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
+    names = [p.name for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
+    places = [p.name for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    for name in named:
+        if name not in names and not takes_any:
+            return f"{kind} takes no {name}{meant(name, names) or ', but ' + ', '.join(names)}"
+    if len(given) > len(places):
+        words = f"{kind} takes by position only {', '.join(places)}, not "
+        if len(places) == 1 and all(isinstance(one, int) for one in given):
+            return f"{words}{', '.join(map(repr, given))}: is {kind}({given}) meant?"
+        others = ", ".join(names[len(places) :])
+        return f"{words}{len(given)} arguments" + (f"; by name it takes {others}" if others else "")
+    placed = places[: len(given)]
+    for name in placed:
+        if name in named:
+            return f"{kind} is given {name} twice, by position and by name"
+    needed = [p.name for p in parameters if p.default is Parameter.empty and p.name in names]
+    missing = [name for name in needed if name not in placed and name not in named]
+    return f"{kind} needs {' and '.join(missing)}" if missing else None
+
+
+def fitted(initialise: Callable[_Taken, None]) -> Callable[_Taken, None]:
+    """Return how an object is made, with words of our own for arguments that it does not take."""
+
+    @wraps(initialise)
+    def make(*args: _Taken.args, **options: _Taken.kwargs) -> None:
+        try:
+            initialise(*args, **options)
+        except TypeError:
+            words = misfit(type(args[0]).__name__, initialise, args[1:], options)
+            if words is None:
+                raise
+            raise TypeError(words) from None
+
+    return make
 
 
 class Told:
@@ -104,7 +164,7 @@ class Fixed(Told):
                 setattr(cls, name, _as_method_of(cls, method))
         initialise = vars(cls).get("__init__", unwrap(cls.__init__))
         if type(initialise) is FunctionType:
-            initialise = _as_method_of(cls, initialise)
+            initialise = fitted(_as_method_of(cls, initialise))
 
             @wraps(initialise)
             def make(self: Fixed, *args: Any, **options: Any) -> None:  # noqa: ANN401

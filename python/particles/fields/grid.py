@@ -25,7 +25,7 @@ from particles.base.checks import (
     shown,
 )
 from particles.base.frames import frames_of_package
-from particles.base.guards import Told
+from particles.base.guards import Told, fitted
 from particles.base.kinds import is_a
 from particles.base.markup import table
 from particles.communication.cuts import begins_by_speed, begins_of
@@ -175,6 +175,7 @@ class Grid(Told):
     _slabs: Grid | None
     _parts: tuple[Grid, ...]
 
+    @fitted
     def __init__(
         self,
         shape: npt.ArrayLike,
