@@ -179,14 +179,28 @@ INLINE void include_place(Extent* e, const V place) {
   e->least = LEAST_OF(e->least, place), e->greatest = GREATEST_OF(e->greatest, place);
 }
 
-/* The same run, of places that lie within an extent. */
-INLINE Run next_run(Groups* groups, Habit* habit, const Extent* extent, __private const V* place,
-                    const int begin, const int end) {
-  if (begin + habit->longest < end || !are_narrow(extent->least, extent->greatest, habit->cell))
-    return run_of_places(groups, habit, place, begin, end);
+/* Whether all rows are the run that is expected. */
+INLINE int is_expected(const Habit* habit, const Extent* extent, const int begin, const int end) {
+  return begin + habit->longest >= end && are_narrow(extent->least, extent->greatest, habit->cell);
+}
+
+INLINE Run expected_run(Groups* groups, const Habit* habit, const Extent* extent, const int end) {
   Run run = {end};
   narrow_run(groups, &run, extent->least, extent->greatest, habit->cell);
   return run;
+}
+
+/* The same run, of places that lie within an extent. */
+INLINE Run next_run(Groups* groups, Habit* habit, const Extent* extent, __private const V* place,
+                    const int begin, const int end) {
+  return is_expected(habit, extent, begin, end) ? expected_run(groups, habit, extent, end)
+                                                : run_of_places(groups, habit, place, begin, end);
+}
+
+/* Whether other places lie in the cells of a run, too. */
+INLINE int are_in_run(const Run* run, const Extent* extent) {
+  const V end = run->cell + TO_REAL((I)(run->spread + 1));
+  return !ANY((extent->least < run->cell) | (extent->greatest >= end));
 }
 
 /* Shifts of 0 .. WIDE: their bits, as plain comparisons. */

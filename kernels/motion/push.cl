@@ -70,6 +70,42 @@ INLINE V sum_of_places(__private V (*places)[LANES], const int k) {
     }                                                                                      \
     m->habits[s - 1] = habit;                                                              \
   }
+
+/* Stages 2 and 3 of `rk4` look at the same time and near to one another: where the places of a
+ * block are a run, one loop takes both, and stage 3 is done again if it should have looked
+ * elsewhere. */
+#if STAGES > 3 && TIME_2 == TIME_3 && COARSE == 1
+#define FOLLOW_TWICE(spread)                                                                \
+  for (int k = begin; k < rows; k++) {                                                      \
+    V slope = motion_in_run(m, &run, near, first + begin, first + k, places[0][k], spread); \
+    places[1][k] = PLACE_2(m->scale, slope, places[0][k], 0);                               \
+    include_place(&middle, places[1][k]);                                                   \
+    slope = motion_in_run(m, &run, near, first + begin, first + k, places[1][k], spread);   \
+    places[2][k] = PLACE_3(m->scale, slope, places[1][k], 0);                               \
+    include_place(&extent, places[2][k]);                                                   \
+  }
+#define STAGES_2_AND_3                                                                             \
+  if (is_expected(&m->habits[1], &extent, begin, rows)) {                                          \
+    Groups groups;                                                                                 \
+    const Run run = expected_run(&groups, &m->habits[1], &extent, rows);                           \
+    Extent middle = empty_extent();                                                                \
+    extent = middle;                                                                               \
+    V own[2 * ROWS_OF_RUN];                                                                        \
+    __private const V* near =                                                                      \
+        rows_around(MOTION_ARGUMENT, &groups, &run, first + begin, first + rows - 1, TIME_2, own); \
+    if (run.spread == SINGLE)                                                                      \
+      FOLLOW_TWICE(SINGLE)                                                                         \
+    else                                                                                           \
+      FOLLOW_TWICE(NARROW)                                                                         \
+    if (!are_in_run(&run, &middle)) {                                                              \
+      extent = middle;                                                                             \
+      STAGE(3)                                                                                     \
+    }                                                                                              \
+  } else {                                                                                         \
+    STAGE(2)                                                                                       \
+    STAGE(3)                                                                                       \
+  }
+#endif
 #if COARSE > 1
 #define STAGE_ON_NODES                             \
   for (int k = begin; k < rows; k++) moved[k] = 0; \
@@ -146,11 +182,15 @@ INLINE Extent displacements(MOTION_STATE, const int first, const int begin, cons
   V places[STAGES][LANES];
   for (int k = begin; k < rows; k++) prefetch_motion(m, first, k);
   STAGE_ON_NODES
+#ifdef STAGES_2_AND_3
+  STAGES_2_AND_3
+#else
 #if STAGES > 1
   STAGE(2)
 #endif
 #if STAGES > 2
   STAGE(3)
+#endif
 #endif
 #if STAGES > 3
   STAGE(4)

@@ -212,6 +212,23 @@ def test_forms_give_the_same_bits(device):
     check_every_form(make, grid, device)
 
 
+@pytest.mark.parametrize("boundary", ["periodic", "outflow"])
+def test_each_stage_looks_where_the_one_before_has_led(device, boundary):
+    """Rows of a block that are in the same cells in one stage are in others in the next."""
+    grid = pt.Grid((64, 48), boundary=boundary)
+    flow = [1.1 + 0.7 * wave(grid, axis) for axis in range(2)]
+    velocity = field(flow, grid, "float32", device)
+    moves = pt.Field(grid, 1, "float32", device)
+    for axis in range(2):
+        for cells in np.linspace(0.4, 6.0, 15):
+            found = []
+            for form in (None, "private"):
+                advection = advection_core(velocity, form=form, scheme="rk4")
+                advection.displace(axis, 0.0, cells * grid.spacing[axis], moves.core)
+                found.append(moves.get())
+            np.testing.assert_array_equal(*found)
+
+
 @pytest.mark.sampled
 def test_forms_give_the_same_bits_with_a_formula(device):
     grid = box(18, 33)
