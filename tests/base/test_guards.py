@@ -148,6 +148,10 @@ def test_classes_of_users_have_attributes_of_their_own():
             "VelocitySeries takes by position only fields, times, not 3 arguments",
         ),
         (lambda: pt.Field(GRID, grid=GRID), "Field is given grid twice, by position and by name"),
+        (
+            lambda: pt.SourceOp(pt.Field(GRID), lambda u, rate: -rate * u, rate=2.0),
+            "SourceOp is given rate twice, by position and by name; a parameter needs another name",
+        ),
         (lambda: pt.VelocitySeries(), "VelocitySeries needs fields and times"),
         (lambda: pt.ParticleSet(GRID, tag=[1]), "ParticleSet needs positions"),
     ],

@@ -336,3 +336,43 @@ def test_strains_that_cannot_be_asked_for(transport):
     words = "until must not be before the present time 1.0, not 0.5"
     refused(ValueError, words, transport.run, 0.5, lcfl=0.5)
     assert transport.time == 1.0
+
+
+def told(velocity, until, device, **steps):
+    """What a run warns of."""
+    u = pt.Field(velocity.grid, device=device)
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        transport.run(until, **steps)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_steps_that_shear_the_box_are_told(device, is_stored):
+    """A rotation strains no sweep: one step would take it around."""
+    grid = pt.Grid((32, 32))
+    velocity = pt.Velocity(grid, lambda x, y: (0.5 - y, x - 0.5))
+    if is_stored:
+        x, y = grid.coordinates()
+        velocity = field([0.5 - y + 0 * x, x - 0.5 + 0 * y], grid, "float32", device)
+    (words,) = told(velocity, 2 * np.pi, device, lcfl=0.2)
+    assert words == (
+        "steps of 6.28 take points of the box 6.1 times its extent apart along axis 0: that is "
+        "shear, of which lcfl knows nothing; give dt as well, about 0.1"
+    )
+    assert not told(velocity, 2 * np.pi, device, lcfl=0.2, dt=0.1)
+    assert not told(velocity, 0.1, device, lcfl=0.2)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        lambda x, y: (3.0, 2.0),
+        lambda x, y: (np.sin(2 * np.pi * y), 0.0),  # no other sweep takes part
+        lambda x, y: (np.sin(2 * np.pi * x), np.cos(2 * np.pi * y)),  # strained, so steps are short
+    ],
+    ids=["uniform", "along one axis", "strained"],
+)
+def test_steps_that_follow_the_flow_are_not_told(device, formula):
+    assert not told(pt.Velocity(pt.Grid((32, 32)), formula), 1.0, device, lcfl=0.2)

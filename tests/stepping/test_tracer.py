@@ -397,7 +397,7 @@ def test_masses_that_nothing_strains_bear_any_step(device):
     u = field(hills(grid), grid, "float32", device)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        transport_of(u, pt.Velocity(grid, ["2.5", "sin(2*M_PI*x)"])).run(3.0, lcfl=0.9)
+        transport_of(u, pt.Velocity(grid, ["2.5", "sin(2*M_PI*x)"])).run(3.0, 3.0, lcfl=0.9)
 
 
 def test_one_smooth_field_among_colours_counts(device):

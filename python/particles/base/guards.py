@@ -81,7 +81,8 @@ def misfit(
     placed = places[: len(given)]
     for name in placed:
         if name in named:
-            return f"{kind} is given {name} twice, by position and by name"
+            other = "; a parameter needs another name" if takes_any else ""
+            return f"{kind} is given {name} twice, by position and by name{other}"
     needed = [p.name for p in parameters if p.default is Parameter.empty and p.name in names]
     missing = [name for name in needed if name not in placed and name not in named]
     return f"{kind} needs {' and '.join(missing)}" if missing else None

@@ -33,6 +33,9 @@ REFUSED = 0.9
 _SMOOTHING = "M'8"  # the kernel that does not interpolate, so that no node keeps all it has
 ROUNDING = 1e-6  # of what is measured in single precision
 UNDERSHOOT = 0.5  # of the greatest magnitude, to the other side of 0, is told
+APART, ACROSS = 0.5, 0.1
+"""Shares of the box: how far a step may take points apart along an axis where it moves others so far."""
+
 GROWTH = 2.0  # times the greatest magnitude that a flow can gather to, is told
 JOINED = 0.25 * (1 + 1e-4)
 """Up to this strain of a joint joining costs little accuracy. A strain of 0.25 is no rarity, and its
@@ -277,6 +280,30 @@ def warn_of_undershoot(change: Change, remesh: RemeshOp) -> bool:
         remesh,
     )
     return True
+
+
+def warn_of_shear(flow: Flow, step: float) -> None:
+    """Warn of steps that move points of the box too far apart along one axis to follow the others.
+
+    Sweeps strain nothing where a component changes across its own axis alone, as in a rotation.
+    """
+    axes = range(flow.grid.ndim)
+    try:
+        components = [samples(flow, axis, 0.0)[0][0] for axis in axes]
+    except OutOfMemoryError:
+        return
+    shares = [step / length for length in flow.grid.extent]
+    apart = [share * float(np.ptp(a)) for share, a in zip(shares, components, strict=True)]
+    ways = [share * float(np.abs(a).max()) for share, a in zip(shares, components, strict=True)]
+    worst = max(axes, key=apart.__getitem__)
+    if apart[worst] > APART and any(ways[axis] > ACROSS for axis in axes if axis != worst):
+        warnings.warn(
+            f"steps of {step:.3g} take points of the box {apart[worst]:.2g} times its extent apart "
+            f"along axis {worst}: that is shear, of which lcfl knows nothing; give dt as well, about "
+            f"{step * APART / 5 / apart[worst]:.1g}",
+            LCFLWarning,
+            stacklevel=frames_of_package(),
+        )
 
 
 def warn_of_growth(changes: list[Change], remesh: RemeshOp, flow: Flow, duration: float) -> None:

@@ -19,6 +19,7 @@ from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
 from particles.operators.finiteness import Watch
 from particles.operators.limits import (
+    ACROSS,
     REFUSED,
     ROUNDING,
     USUAL,
@@ -27,6 +28,7 @@ from particles.operators.limits import (
     Strain,
     warn_of_growth,
     warn_of_leak,
+    warn_of_shear,
     warn_of_undershoot,
 )
 from particles.operators.remesh import RemeshOp
@@ -222,6 +224,9 @@ class Transport(Stepper):
         before, begin, velocity = self.steps, self.time, self._known_velocity()
         watched = self._watched(callback) if callable(callback) else callback
         self._run(until, dt, lcfl, progress, watched, every, at, check)
+        flow = self.advection
+        if dt is None and self.steps > before and flow is not None and self._may_shear(velocity):
+            warn_of_shear(flow, (self.time - begin) / (self.steps - before))
         if not check or self.steps == before or not self._has_masses_alone() or self._strained():
             return
         changes = self._watch.changes()
@@ -230,10 +235,16 @@ class Transport(Stepper):
             for one in negative:
                 self._watch.forget_start(one)
             changes = [one for one in changes if one not in negative]
-        flow, is_small = self.advection, self._account.is_within_limits_of_masses()
+        is_small = self._account.is_within_limits_of_masses()
         is_same = velocity is not None and velocity == self._known_velocity()
         if flow is not None and is_same and is_small and not self._leaks:
             warn_of_growth(changes, self.remesh, flow, self.time - begin)
+
+    def _may_shear(self, velocity: int | None) -> bool:
+        """Whether a steady velocity, known since a run began, moves particles far through the box."""
+        grid = self.remesh.grid
+        is_known = velocity is not None and velocity == self._known_velocity()
+        return is_known and grid.ranks is None and self._account.cells > ACROSS * min(grid.shape)
 
     def _known_velocity(self) -> int | None:
         """Return what is another one once a steady velocity has changed; None if nobody knows."""
