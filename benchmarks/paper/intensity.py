@@ -16,12 +16,12 @@ REAL_BYTES = 4  # of a float32
 
 # What a particle costs, as the kernels say it, for lines along which neighbours keep their order.
 PUSH = {
-    "place = (REAL(0.5) * (scale)) * (slope)": 1,  # the scale is the same for all particles
+    "PLACE_1(scale, slope, place, sum) ((REAL(0.5) * (scale)) * (slope))": 1,  # the scale is the same for all particles
     "FLOOR(displacement)": 1,
     "displacement - whole": 1,
     "at[POINTS_BEFORE + 1] - at[POINTS_BEFORE]": 1,
     "MAD(y, rise, at[POINTS_BEFORE])": 2,
-    "place = (scale) * (slope)": 1,
+    "PLACE_2(scale, slope, place, sum) ((scale) * (slope))": 1,
 }
 SPLIT = {"FLOOR(displacement)": 1, "displacement - whole": 1, "offset - REAL(0.5)": 1}
 PER_WEIGHT = {"MAD(weight[j], strength, w->sum[j])": 2}

@@ -108,7 +108,7 @@ def test_repr_and_pickle_make_the_same_grid(axes, by_spacing):
 
 
 def test_two_numbers_are_no_shape_and_origin():
-    with pytest.raises(TypeError, match="positional"):
+    with pytest.raises(TypeError, match=r"is Grid\(\(64, 64\)\) meant\?$"):
         pt.Grid(64, 64)
 
 

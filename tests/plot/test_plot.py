@@ -410,6 +410,22 @@ def test_a_surface_needs_axes_of_three_dimensions(hill):
     assert not axes.collections
 
 
+def test_what_is_no_number_is_gray():
+    values = np.eye(4)
+    values[1, 2] = np.nan
+    image = plot.slice(values).images[0]
+    seen = image.cmap(image.norm(image.get_array()))
+    gray = seen[2, 1]  # of row y, column x
+    assert gray[0] == gray[1] == gray[2] == pytest.approx(0.5, abs=0.01)
+    assert (np.delete(seen.reshape(16, 4), 9, 0)[:, 0] != gray[0]).all()
+
+
+def test_several_fields_are_not_drawn_as_one():
+    u = pt.Field(pt.Grid((4, 4)))
+    with pytest.raises(TypeError, match="^field must be one Field, not 2 of them: draw each by"):
+        plot.slice([u, u])
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -112,12 +112,13 @@ def with_colors(values: npt.NDArray[Any], options: dict[str, Any]) -> dict[str, 
 def zero_white(low: float, high: float) -> Any:  # noqa: ANN401
     """Return a map of colours from `low` to `high`: white at 0, red above, and blue below.
 
-    The farther from 0, the darker, as far on either side.
+    The farther from 0, the darker, as far on either side. What is no number is gray.
     """
     known = import_optional("matplotlib").colormaps["RdBu_r"].resampled(1025)
     places = 0.5 + 0.5 * np.linspace(low, high, 256) / max(-low, high)
     colors = np.minimum(known(places) / known(0.5), 1)  # its middle is light gray
-    return import_optional("matplotlib.colors").ListedColormap(colors, "zero_white")
+    colored = import_optional("matplotlib.colors").ListedColormap(colors, "zero_white")
+    return colored.with_extremes(bad="gray")
 
 
 def add_color_bar(axes: Axes, colors: ScalarMappable, values: npt.NDArray[Any]) -> None:

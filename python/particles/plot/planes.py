@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -189,6 +190,8 @@ def checked(
             "field must be a Field or an array, not a Velocity: draw one component as a field, "
             "field[...] = lambda x, y: ..."
         )
+    if isinstance(field, Sequence) and any(is_a(one, Field) for one in field):
+        raise TypeError(f"field must be one Field, not {len(field)} of them: draw each by itself")
     values = field if is_a(field, Field) else as_values(field, name="field")
     if not values.size:
         raise ValueError(f"field must have values, not the shape {values.shape}")
