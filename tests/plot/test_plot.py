@@ -422,7 +422,7 @@ def test_what_is_no_number_is_gray():
 
 def test_several_fields_are_not_drawn_as_one():
     u = pt.Field(pt.Grid((4, 4)))
-    with pytest.raises(TypeError, match="^field must be one Field, not 2 of them: draw each by"):
+    with pytest.raises(TypeError, match=r"^field must be one Field, not 2 of them: draw each by"):
         plot.slice([u, u])
 
 
