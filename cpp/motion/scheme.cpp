@@ -46,15 +46,14 @@ std::vector<double> values(const Ratios& ratios) {
 
 // What the last of these places is to be multiplied by to have these shares of its slopes.
 double multiple_of(const std::vector<double>& shares, const std::vector<double>& place) {
-  const double multiple = place.empty() ? 0 : shares[place.size() - 1] / place.back();
+  const double multiple = shares[place.size() - 1] / place.back();
   for (size_t k = 0; k < place.size(); k++)
     if (shares[k] != multiple * place[k])
       throw std::logic_error("a stage needs more than the place before");
   return multiple;
 }
 
-// The shares that the places have in the end of a push, all of which but for the last stage's slope
-// is a sum of them.
+// The end of a push is a sum of shares of all places, which are these, and of the last slope.
 std::vector<double> shares_of_places(const std::vector<std::vector<double>>& places,
                                      std::vector<double> weights) {
   std::vector<double> shares(places.size());
@@ -101,13 +100,14 @@ std::string Scheme::source() const {
     const std::string number_of_stage = std::to_string(stage + 1);
     text += "#define TIME_" + number_of_stage + " " + kInstantNames[instant - kInstants.begin()] +
             "\n#define PLACE_" + number_of_stage + "(scale, slope, place, sum) ";
-    const bool is_last = stage + 1 == weights.size();
-    const double multiple = is_last      ? static_cast<double>(has_sum)
-                            : stage == 0 ? 0
-                                         : multiple_of(before[stage], before[stage - 1]);
-    const double share = is_last ? 0 : shares[stage];
-    text += is_last ? moved(weights[stage].value(), multiple, "sum")
-                    : moved(before[stage].back(), multiple, "place");
+    double share = 0;
+    if (stage + 1 == weights.size()) {
+      text += moved(weights[stage].value(), has_sum ? 1 : 0, "sum");
+    } else {
+      const double multiple = stage == 0 ? 0 : multiple_of(before[stage], before[stage - 1]);
+      text += moved(before[stage].back(), multiple, "place");
+      share = shares[stage];
+    }
     text += "\n#define SUM_" + number_of_stage + "(sum, place) " + added(share, has_sum) + "\n";
     has_sum = has_sum || share != 0;
   }

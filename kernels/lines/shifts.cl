@@ -179,7 +179,8 @@ INLINE void include_place(Extent* e, const V place) {
   e->least = LEAST_OF(e->least, place), e->greatest = GREATEST_OF(e->greatest, place);
 }
 
-/* Whether all rows are the run that is expected. */
+/* Whether all rows, of places that lie within an extent, are the run that is expected: that run is
+ * found without a look at any place. */
 INLINE int is_expected(const Habit* habit, const Extent* extent, const int begin, const int end) {
   return begin + habit->longest >= end && are_narrow(extent->least, extent->greatest, habit->cell);
 }
@@ -190,14 +191,14 @@ INLINE Run expected_run(Groups* groups, const Habit* habit, const Extent* extent
   return run;
 }
 
-/* The same run, of places that lie within an extent. */
+/* The run from row `begin` on, of places that lie within an extent. */
 INLINE Run next_run(Groups* groups, Habit* habit, const Extent* extent, __private const V* place,
                     const int begin, const int end) {
   return is_expected(habit, extent, begin, end) ? expected_run(groups, habit, extent, end)
                                                 : run_of_places(groups, habit, place, begin, end);
 }
 
-/* Whether other places lie in the cells of a run, too. */
+/* Whether places within another extent lie in the cells of a run, too. */
 INLINE int are_in_run(const Run* run, const Extent* extent) {
   const V end = run->cell + TO_REAL((I)(run->spread + 1));
   return !ANY((extent->least < run->cell) | (extent->greatest >= end));

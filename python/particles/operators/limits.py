@@ -33,10 +33,9 @@ REFUSED = 0.9
 _SMOOTHING = "M'8"  # the kernel that does not interpolate, so that no node keeps all it has
 ROUNDING = 1e-6  # of what is measured in single precision
 UNDERSHOOT = 0.5  # of the greatest magnitude, to the other side of 0, is told
-APART, ACROSS = 0.5, 0.1
-"""Shares of the box: how far a step may take points apart along an axis where it moves others so far."""
-
 GROWTH = 2.0  # times the greatest magnitude that a flow can gather to, is told
+APART = 0.5  # of the box along an axis, so far a step may take points from one another
+ACROSS = 0.1  # of the box, where so much is passed along another axis
 JOINED = 0.25 * (1 + 1e-4)
 """Up to this strain of a joint joining costs little accuracy. A strain of 0.25 is no rarity, and its
 rounding must not decide: so it is a little more."""
@@ -285,7 +284,7 @@ def warn_of_undershoot(change: Change, remesh: RemeshOp) -> bool:
 def warn_of_shear(flow: Flow, step: float) -> None:
     """Warn of steps that move points of the box too far apart along one axis to follow the others.
 
-    Sweeps strain nothing where a component changes across its own axis alone, as in a rotation.
+    No sweep is strained where each component changes along the other axes alone, as in a rotation.
     """
     axes = range(flow.grid.ndim)
     try:

@@ -244,7 +244,8 @@ class Transport(Stepper):
         """Whether a steady velocity, known since a run began, moves particles far through the box."""
         grid = self.remesh.grid
         is_known = velocity is not None and velocity == self._known_velocity()
-        return is_known and grid.ranks is None and self._account.cells > ACROSS * min(grid.shape)
+        is_here = grid.ranks is None and grid.ndim > 1
+        return is_known and is_here and self._account.cells > ACROSS * min(grid.shape)
 
     def _known_velocity(self) -> int | None:
         """Return what is another one once a steady velocity has changed; None if nobody knows."""
