@@ -333,6 +333,28 @@ def test_sources_are_compared(tmp_path):
         pt.io.restore(path, transport_of(fields[0], lambda u, x: u, ()))
 
 
+@pytest.mark.parametrize("is_given", [False, True], ids=["carried", "given to the source"])
+def test_fields_in_another_order_are_refused(is_given, tmp_path):
+    """They would have each other's values; a field may be called otherwise by now."""
+    path, grid = tmp_path / "checkpoint", pt.Grid(N)
+
+    def transport_of(*names):
+        fields = [hill(grid) for _ in names]
+        for field, name in zip(fields, names, strict=True):
+            field.name = name
+        source = pt.SourceOp(fields[0], lambda u, a, b: a - b, fields[1:]) if is_given else None
+        carried = fields[:1] if is_given else fields
+        wind = pt.AdvectionOp(pt.Velocity(grid, ["1"]))
+        return pt.Splitting(wind, pt.RemeshOp(carried), source=source)
+
+    pt.io.checkpoint(path, transport_of("salt", "heat", None))
+    words = r"order of the one in .*, \['salt', 'heat', None\], not \['heat', 'salt', 'dye'\]"
+    with pytest.raises(ValueError, match=words):
+        pt.io.restore(path, transport_of("heat", "salt", "dye"))
+    for names in [("salt", "heat", "dye"), ("salt", "T", None), (None, None, None)]:
+        pt.io.restore(path, transport_of(*names))
+
+
 def test_counting_what_leaves_can_begin_anew():
     transport = small()
     transport.step(0.1)

@@ -57,6 +57,25 @@ def test_a_new_series_takes_the_place_of_the_old_one_with_its_first_fields(path)
     assert {file.name for file in path.parent.iterdir()} == {"u.h5", "u.xdmf"}
 
 
+def test_a_series_that_is_read_alone_must_be_there_and_stays(path):
+    with pytest.raises(FileNotFoundError, match=r"none\.h5"):
+        pt.io.Series(path.with_name("none.h5"), mode="r")
+    series, old = pt.io.Series(path, mode="r"), path.read_bytes()
+    for one in series, pickle.loads(pickle.dumps(series)):
+        assert values_of(one) == {0: 0, 1: 1}
+        with pytest.raises(ValueError, match=r"u\.h5 is opened with mode='r', to be read"):
+            one.append(2, filled(2))
+    assert path.read_bytes() == old
+
+
+def test_a_series_tells_that_there_is_no_file_yet(path):
+    series = pt.io.Series(path.with_name("none.h5"))
+    assert repr(series).endswith("none.h5', no file yet)")
+    with pytest.raises(IndexError, match=r"none\.h5 has no times: there is no such file"):
+        series.load(-1)
+    assert repr(pt.io.Series(path)).endswith("u.h5', 2 times)")
+
+
 def test_what_cannot_be_appended_names_the_file_and_the_way_out(path):
     series = pt.io.Series(path)
     words = rf"; {path} is continued, unless it is opened with mode='w'$"

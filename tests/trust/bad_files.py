@@ -81,7 +81,12 @@ FILES = [
         "io.Series",
         lambda w: pt.io.Series,
         {"path": Of(lambda w: w.files.path)},
-        {"path": PATH, "mode": choice("a", "w").also(Wrong("to read", "r", ValueError, "must be"))},
+        {
+            "path": PATH,
+            "mode": choice("a", "w", "r").also(
+                Wrong("to read and write", "r+", ValueError, "must be")
+            ),
+        },
     ),
     Call("io.Series.to_xarray", lambda w: w.files.to_xarray, {}, {}),
     Call(

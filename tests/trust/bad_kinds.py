@@ -269,12 +269,11 @@ FIELDS = FIELDS.but("bytes").also(
         "must each have memory of their own, but two of them overlap",
     ),
 )
-NAMED_FIELDS = kind(
-    "fields of a file", TypeError, "must be a Field or a dict of names and Fields", "a dict"
-)
+_FIELDS = "must be a Field, or a dict of Fields by name such as {'u': u}"
+NAMED_FIELDS = kind("fields of a file", TypeError, _FIELDS, "a dict")
 NAMED_FIELDS = NAMED_FIELDS.also(
-    Wrong("no field", {}, TypeError, "must be a Field or a dict of names and Fields, not {}"),
-    Wrong("a number by name", {"a": 1}, TypeError, "must be a Field or a dict of names and Fields"),
+    Wrong("no field", {}, TypeError, f"{_FIELDS}, not {{}}"),
+    Wrong("a number by name", {"a": 1}, TypeError, _FIELDS),
     *(
         Wrong(
             what,
@@ -293,12 +292,10 @@ NAMED_FIELDS = NAMED_FIELDS.also(
     Wrong("named time", Of(lambda w: {"time": w.u}), ValueError, "must not be named contents"),
     Wrong("on two grids", Of(lambda w: {"a": w.u, "b": w.elsewhere}), ValueError, "must be on one"),
 )
-_NAMED = "must be a Field, a ParticleSet, or a dict of names and such"
+_NAMED = "must be a Field, a ParticleSet, or a dict of them by name such as {'u': u}"
 FIELDS_AND_SETS = kind("fields and sets of a file", TypeError, _NAMED, "a dict").also(
     *(
-        wrong._replace(
-            words=wrong.words.replace("must be a Field or a dict of names and Fields", _NAMED)
-        )
+        wrong._replace(words=wrong.words.replace(_FIELDS, _NAMED))
         for wrong in NAMED_FIELDS.wrong
         if wrong.what not in {one.what for one in kind("", TypeError, "", "a dict").wrong}
     )

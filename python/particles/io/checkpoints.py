@@ -16,7 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.base.checks import as_duration, as_integer, as_path, as_real, as_values, shown
+from particles.base.checks import (
+    as_duration,
+    as_integer,
+    as_path,
+    as_real,
+    as_values,
+    exact,
+    shown,
+)
 from particles.base.disk import StrPath, open_to_read
 from particles.base.kinds import is_a
 from particles.communication.ranks import Ranks, together
@@ -211,6 +219,7 @@ class _State(NamedTuple):
     parameters: dict[str, dict[str, float]]
     particles: int | None
     left: tuple[tuple[int, int], ...]
+    names: list[str | None]
 
 
 class _Head(NamedTuple):
@@ -457,6 +466,7 @@ def _read_state(
             },
             None if "particles" not in state else as_integer("particles", state["particles"], 0),
             tuple((int(low), int(high)) for low, high in state.get("left", ())),
+            [None if name is None else exact(name) for name in state.get("names", ())],
         )
         if is_a(transport, Tracers) and made_of.get("class") == "Tracers":
             check_record(_record_in(transport.swarm, found))
@@ -467,6 +477,7 @@ def _read_state(
     if head.magic == _MAGIC_1:
         ours = dict(zip(ours, lowered([*ours.values()]), strict=True))
     _compare_formulas(path, formulas, ours)
+    _compare_order(path, found.names, [field.name for field in _fields(transport)])
     shapes = [np.shape(one) if one is not None else None for one in (found.outflow, outflow)]
     if shapes[0] != shapes[1] or (
         found.outflow is not None and not np.isfinite(found.outflow).all()
@@ -516,6 +527,16 @@ def _compare_formulas(
             raise ValueError(f"transport must match the one in {path}, whose {what} is {found}")
 
 
+def _compare_order(path: StrPath, theirs: Sequence[str | None], ours: Sequence[str | None]) -> None:
+    """Refuse to give a field what another one of its name had; files of before have no names."""
+    for one, other in zip(theirs, ours, strict=False):
+        if one != other and one is not None and other is not None and other in theirs:
+            raise ValueError(
+                f"transport must have its fields in the order of the one in {path}, "
+                f"{shown(theirs)}, not {shown(ours)}"
+            )
+
+
 def _fields(transport: Stepper) -> list[Field]:
     """Return what is written, each field once."""
     carried = transport.fields if is_a(transport, Transport) else ()
@@ -561,6 +582,7 @@ def _parameters(transport: Stepper) -> dict[str, Parameters]:
 
 def _state(transport: Stepper) -> dict[str, Any]:
     state: dict[str, Any] = {"time": transport.time, "last_dt": transport.last_dt}
+    state["names"] = [field.name for field in _fields(transport)]
     if diffusions := _diffusions(transport):
         state["viscosities"] = [diffusion.viscosities for diffusion in diffusions]
     if formulas := _parameters(transport):

@@ -78,7 +78,7 @@ def alone_with(sets: Iterable[ParticleSet], call: Callable[[], None]) -> None:
 
 def as_fields(fields: object) -> dict[str, Field]:
     """Return fields of one grid under names that can stand in a file."""
-    expected = "fields must be a Field or a dict of names and Fields"
+    expected = "fields must be a Field, or a dict of Fields by name such as {'u': u}"
     if is_a(fields, ParticleSet):
         raise TypeError(f"{refusal(expected, fields)}: write_vtp writes particles")
     named = _as_mapping(fields, expected, (Field,))
@@ -90,7 +90,7 @@ def as_fields(fields: object) -> dict[str, Field]:
 
 def as_named(fields: object) -> Named:
     """Return fields of one grid, and sets, under names that can stand in a file."""
-    expected = "fields must be a Field, a ParticleSet, or a dict of names and such"
+    expected = "fields must be a Field, a ParticleSet, or a dict of them by name such as {'u': u}"
     named = _as_mapping(fields, expected, (Field, ParticleSet))
     own = {name: one for name, one in named.items() if is_a(one, Field)}
     sets = {name: one for name, one in named.items() if is_a(one, ParticleSet)}

@@ -50,9 +50,10 @@ class Series(Fixed):
     path : str or path-like
         The file, made when the first fields are appended. In the name of the XDMF file, ``.xdmf``
         replaces ``.h5`` or ``.hdf5``, or is added to any other suffix.
-    mode : {"a", "w"}
+    mode : {"a", "w", "r"}
         What happens to an existing file: ``"a"`` continues it, ``"w"`` replaces it by a new one when
-        the first fields are appended. Until then, and if anything fails, the old file stays.
+        the first fields are appended. Until then, and if anything fails, the old file stays. ``"r"``
+        is to read alone: there must be a file, and `append` is refused.
 
     Notes
     -----
@@ -102,15 +103,16 @@ class Series(Fixed):
         "load(-1), or to_xarray()",
     )
 
-    def __init__(self, path: StrPath, mode: Literal["a", "w"] = "a") -> None:
+    def __init__(self, path: StrPath, mode: Literal["a", "w", "r"] = "a") -> None:
         self.path = as_path("path", path)
         if self.path.suffix == ".xdmf":
             raise ValueError(
                 f"path must name the HDF5 file, not the XDMF file beside it, {shown(path)}"
             )
-        self._begins_anew = as_choice("mode", mode, ("a", "w")) == "w"
+        self._mode = as_choice("mode", mode, ("a", "w", "r"))
+        self._begins_anew = self._mode == "w"
         self._h5py = import_h5py()
-        if self.path.exists():
+        if self._mode == "r" or self.path.exists():
             check_regular(self.path, self.path.stat())
         if self._is_there():
             with reading_series(self.path):
@@ -125,7 +127,10 @@ class Series(Fixed):
             return tuple(file["time"][()].tolist())
 
     def __reduce__(self) -> tuple[type[Series], tuple[StrPath, str]]:
-        return Series, (self.path, "w" if self._begins_anew else "a")
+        return Series, (
+            self.path,
+            "a" if self._mode == "w" and not self._begins_anew else self._mode,
+        )
 
     def __len__(self) -> int:
         return len(self.times)
@@ -159,6 +164,10 @@ class Series(Fixed):
         >>> len(series), series.times
         (1, (0.0,))
         """
+        if self._mode == "r":
+            raise ValueError(
+                f"{self.path} is opened with mode='r', to be read; append needs mode='a'"
+            )
         instant, given = as_real("time", time), as_named(fields)
 
         def write(sources: Mapping[str, Source], sets: Mapping[str, SetSource], _: object) -> None:
@@ -255,8 +264,7 @@ class Series(Fixed):
     def _load(self, index: int, make: Making) -> float:
         """Fill what is made; return the time."""
         if not self._is_there():
-            why = "" if self.path.exists() else ": there is no such file"
-            raise IndexError(f"index must be that of a time, but {self.path} has no times{why}")
+            raise IndexError(f"index must be that of a time, but {self._nothing}")
         with reading_series(self.path) as (file, disk, signals):
             number = as_index("index", index, len(file["time"]))
             time = float(file["time"][number])
@@ -304,12 +312,18 @@ class Series(Fixed):
         from particles.io.xarray_series import dataset_of
 
         if not self._is_there():
-            raise ValueError(f"{self.path} has no times yet")
+            raise ValueError(self._nothing)
         return dataset_of(self.path)
 
     def _is_there(self) -> bool:
         """Return whether there is anything to read; an empty file is a series without times."""
         return not self._begins_anew and self.path.exists() and self.path.stat().st_size > 0
+
+    @property
+    def _nothing(self) -> str:
+        """What to say where there is nothing to read."""
+        why = "" if self.path.exists() else ": there is no such file"
+        return f"{self.path} has no times{why}"
 
     def _has_begun(self, failure: type[BaseException] | None, *_: object) -> None:
         """Go on with the file, unless its change has failed."""
@@ -398,4 +412,5 @@ class Series(Fixed):
         moments.create_virtual_dataset(place, layout, fillvalue=0)
 
     def __repr__(self) -> str:
-        return f"Series({str(self.path)!r}, {len(self)} times)"
+        count = f"{len(self)} times" if self.path.exists() else "no file yet"
+        return f"Series({str(self.path)!r}, {count})"
