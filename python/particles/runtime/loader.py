@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from particles import _core
 from particles.base.errors import DeviceError
+from particles.base.frames import frames_of_package
 from particles.runtime import cache, environment
 
 SYSTEM_LIBRARIES = {
@@ -72,6 +74,7 @@ def load() -> None:
         else:
             attempts.append(Attempt(path, None))
             _add_drivers()
+            _tell_of_named(path)
             return
     tried = "".join(f"\n  {path}: {error}" for path, error in attempts)
     raise DeviceError(f"no OpenCL library was found. {what_to_install()}\nTried:{tried}")
@@ -120,6 +123,17 @@ def _candidates() -> Iterator[tuple[str, Callable[[], str]]]:
     yield "pyopencl", _library_of_pyopencl
     system = SYSTEM_LIBRARIES.get(platform.system(), "libOpenCL.so.1")
     yield system, lambda: system
+
+
+def _tell_of_named(path: str) -> None:
+    """Warn if the library that the user has named is not the one in use."""
+    if environment.wanted_library() and attempts[0].error is not None:
+        name, error = attempts[0]
+        warnings.warn(
+            f"PARTICLES_OPENCL names {name}, which cannot be used, so {path} is: {error}",
+            RuntimeWarning,
+            stacklevel=frames_of_package(),
+        )
 
 
 def _add_drivers() -> None:
