@@ -87,6 +87,23 @@ def test_what_is_infinite_has_no_surface(hill):
     assert len(plot.isosurface(values).collections) == 0
 
 
+def test_where_there_is_no_surface_values_are_told(hill):
+    (text,) = plot.isosurface(hill, level=1e6).texts
+    low, high = float(hill.min()), float(hill.max())
+    assert text.get_text() == f"no surface at 1e+06: values go from {low:.4g} to {high:.4g}"
+    assert not plot.isosurface(hill, level=0.0).texts
+
+
+@pytest.mark.parametrize("extent", [(1, 1, 1), (5, 1, 1), (1, 5, 1), (1, 1, 5), (1, 5, 5)])
+def test_axes_of_long_boxes_have_their_names_in_the_picture(extent):
+    swarm = pt.ParticleSet.random(pt.Grid((4, 4, 4), extent=extent), 5, seed=1)
+    axes = plot.particles(swarm)
+    axes.figure.canvas.draw()
+    for axis in axes.xaxis, axes.yaxis, axes.zaxis:
+        ends = axis.label.get_window_extent().get_points()
+        assert np.all((ends >= 0) & (ends <= axes.figure.bbox.size)), axis.label.get_text()
+
+
 def test_an_isosurface_is_drawn_in_its_box(hill, grid):
     axes = plot.isosurface(hill, level=0.0)
     (surface,) = axes.collections

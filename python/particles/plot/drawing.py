@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
     from particles.fields.grid import Grid
     from particles.plot.surface import Surface
@@ -203,6 +204,24 @@ def without_frame(axes: Axes) -> Axes:
     """Return axes without a frame at the top and on the right."""
     axes.spines[["top", "right"]].set_visible(False)
     return axes
+
+
+def label_axes(axes: Axes, grid: Grid) -> None:
+    """Show the ends of a box, and how its axes are called."""
+    for name, start, length in zip("xyz", grid.origin, grid.extent, strict=False):
+        axes.set(**{f"{name}lim": (start, start + length), f"{name}label": name})
+
+
+def show_box(axes: Axes3D, grid: Grid) -> None:
+    """Show a box of three dimensions whole, however long, with few numbers along its short sides."""
+    label_axes(axes, grid)
+    locator = import_optional("matplotlib.ticker").MaxNLocator
+    longest = max(grid.extent)
+    for axis, length in zip((axes.xaxis, axes.yaxis, axes.zaxis), grid.extent, strict=True):
+        bins = max(2, round(4 * length / longest))
+        axis.set_major_locator(locator(bins, prune="both"))  # axes meet at their ends
+        axis.labelpad = 7  # seen from above, numbers are nearer
+    axes.set_box_aspect(grid.extent, zoom=0.75 + 0.23 * min(grid.extent) / longest)
 
 
 def surface(

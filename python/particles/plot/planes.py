@@ -21,7 +21,7 @@ from particles.plot.drawing import (
     add_color_bar,
     axes_for,
     draw_plane,
-    import_optional,
+    show_box,
     surface,
 )
 
@@ -79,15 +79,10 @@ def isosurface(
         shaded = surface(array, level, grid, color, (axes.elev, axes.azim))
         if len(shaded.faces):
             axes.add_collection(shaded, autolim=False)
-    limits = [
-        (start, start + length) for start, length in zip(grid.origin, grid.extent, strict=True)
-    ]
-    axes.set(xlim=limits[0], ylim=limits[1], zlim=limits[2], xlabel="x", ylabel="y", zlabel="z")
-    axes.set_box_aspect(grid.extent)
-    locator = import_optional("matplotlib.ticker").MaxNLocator
-    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-        axis.set_major_locator(locator(4, prune="both"))  # axes meet at their ends
-        axis.labelpad = 7  # seen from above, numbers are nearer
+    else:
+        told = f"no surface at {level:g}: values go from {array.min():.4g} to {array.max():.4g}"
+        axes.text2D(0.5, 0.95, told, ha="center", transform=axes.transAxes)
+    show_box(axes, grid)
     return axes
 
 

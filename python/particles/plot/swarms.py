@@ -9,7 +9,14 @@ import numpy as np
 
 from particles.base.checks import exact, shown
 from particles.base.kinds import is_a
-from particles.plot.drawing import PLAIN, add_color_bar, axes_for, import_optional, with_colors
+from particles.plot.drawing import (
+    PLAIN,
+    add_color_bar,
+    axes_for,
+    label_axes,
+    show_box,
+    with_colors,
+)
 from particles.sets.particle_set import ParticleSet
 
 if TYPE_CHECKING:
@@ -84,17 +91,12 @@ def particles(
     if grid.ndim == 1:
         along.append(np.zeros(len(places)) if values is None else values)
     marks = axes.scatter(*along, **drawn)
-    limits = [(a, a + length) for a, length in zip(grid.origin, grid.extent, strict=True)]
-    names = ("x", "y", "z")[: grid.ndim]
-    axes.set(**{f"{name}lim": limit for name, limit in zip(names, limits, strict=True)})
-    axes.set(**{f"{name}label": name for name in names})
+    if grid.ndim == 3:
+        show_box(axes, grid)
+    else:
+        label_axes(axes, grid)
     if grid.ndim == 2:
         axes.set_aspect("equal")
-    elif grid.ndim == 3:
-        axes.set_box_aspect(grid.extent)
-        locator = import_optional("matplotlib.ticker").MaxNLocator
-        for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-            axis.set_major_locator(locator(4, prune="both"))
     if values is not None and ax is None:
         if grid.ndim == 1:
             axes.set_ylabel(color, **PLAIN)
