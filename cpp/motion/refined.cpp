@@ -75,7 +75,6 @@ void Refined::update() {
   const int64_t version = coarse_->version();  // before reading: a later write makes it stale
   const bool is_part = is_cut_across(axes_.lane) || is_cut_across(axes_.outer);
   if (is_part ? !is_forgotten_ : version == version_ && !coarse_->is_shared()) return;
-  is_forgotten_ = false;
   // Axis after axis, so that corners come along.
   std::shared_ptr<Field> source = coarse_;
   int64_t origin = 0;  // of the whole grid's first node, from that of the source
@@ -139,6 +138,7 @@ void Refined::update() {
       launch.range(range).traffic(bytes * (fine.points() + coarse.points())));
   field_->touch();
   version_ = version;
+  is_forgotten_ = false;
 }
 
 }  // namespace particles

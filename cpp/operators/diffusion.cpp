@@ -148,9 +148,10 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
         std::make_shared<Field>(first().context(), first().grid(), 1, real, "scratch of diffusion");
   const Grid& grid = first().grid();
   for (int axis = 0; axis < axes_; axis++) {
-    maps_.push_back(
-        {thinnings_of(grid.boundary[axis], grid.shape[axis], lines_of_whole(axis), first().dtype()),
-         weights_of_maps_});
+    maps_.push_back({{}, weights_of_maps_});
+    if (is_cut(axis)) continue;
+    maps_.back().thinnings =
+        thinnings_of(grid.boundary[axis], grid.shape[axis], lines_of_whole(axis), first().dtype());
     for (const Thinning& thinning : maps_.back().thinnings)
       weights_of_maps_ += thinning.thin.weights.size() + thinning.refill.weights.size();
   }

@@ -124,8 +124,10 @@ KERNEL void tile_to_particles(__global const CELL* cells, __global const OFFSET*
       const long last = lasts[line];
       for (long first = firsts[line]; first < last; first += COLUMNS) {
         const long i = min(first + COLUMN, last - 1); /* beyond the last particle that one again */
+        const long along = (long)cells[i] - first_cell, end = tile.first[2] + tile.count[2];
+        /* As in a ring, a particle that is elsewhere, after a launch that the device has lost. */
         const long cell[] = {tile.first[0] + plane, tile.first[1] + line,
-                             (long)cells[i] - first_cell};
+                             WITHIN(along, tile.first[2], end - 1)};
         const ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
         const WeightsOfPlanes weights = weights_of_planes(&stencil);
         for (int c = 0; c < ALL_COMPONENTS; c++) {

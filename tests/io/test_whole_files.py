@@ -76,6 +76,7 @@ def test_it_is_as_a_file_in_memory(tmp_path, seed):
             for got, wanted in zip(found, expected, strict=True):  # beyond the end there are zeros
                 assert got == wanted.ljust(len(got), b"\0")
             assert file.seek(0, os.SEEK_END) == len(memory.getvalue())
+            assert file.seek(-3, os.SEEK_CUR) == file.tell() == len(memory.getvalue()) - 3
         assert content_of(path) == memory.getvalue()[PAGE:]
         assert list(tmp_path.iterdir()) == [path]
 

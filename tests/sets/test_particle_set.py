@@ -202,6 +202,20 @@ def test_a_formula_may_put_particles_on_an_end(machine, dtype, n, origin, extent
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_what_is_not_assigned_keeps_its_turns(machine, dtype):
+    """Just below the end of a period, where a coordinate may be rounded to that end."""
+    grid = pt.Grid((4, 64), origin=(0, -1.0), extent=(1, 2.0))
+    positions = [[0.5, 0], [0.5, -1.0], [0.5, 0]]
+    swarm = pt.ParticleSet(grid, positions, dtype=dtype, device=machine)
+    step = np.finfo(dtype).eps / 64
+    swarm.update(lambda p, d: {"position": (p.position[0], p.position[1] - d)}, d=step)
+    before = swarm.turns
+    swarm.positions[[0, 2]] = [[0.25, 0.25], [0.75, 0.25]]
+    swarm.positions[:, 0] = [0.1, 0.2, 0.3]
+    np.testing.assert_array_equal(swarm.turns, before)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [3, 9, 1000])
 def test_a_formula_may_put_particles_where_a_period_begins(machine, dtype, n):
     grid = pt.Grid(n, origin=-1, extent=0.7)

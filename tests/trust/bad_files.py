@@ -64,7 +64,12 @@ FILES = [
         "io.write_vti",
         lambda w: pt.io.write_vti,
         {"path": Of(lambda w: w.picture), "fields": U},
-        {"path": PATH, "fields": NAMED_FIELDS},
+        {
+            "path": PATH.also(
+                Wrong("of another kind", "a.vtk", ValueError, "must end in .vti, not {}")
+            ),
+            "fields": NAMED_FIELDS,
+        },
     ),
     Call(
         "io.write_vtp",

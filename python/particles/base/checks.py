@@ -436,8 +436,8 @@ def _warn_of_overflow(*_: object) -> None:
     warnings.warn("overflow encountered in cast", RuntimeWarning, stacklevel=frames_of_package())
 
 
-def as_path(name: str, value: object) -> Path:
-    """Return the path of a file."""
+def as_path(name: str, value: object, suffix: str | None = None) -> Path:
+    """Return the path of a file, whose name must end in `suffix`, if there is one."""
     expected = f"{name} must be a text or a path"
     text = converted(os.fspath, value, expected)
     if not is_a(text, str):
@@ -445,7 +445,10 @@ def as_path(name: str, value: object) -> Path:
     text = exact(text)
     if not text or "\0" in text or not _is_encodable(text):
         raise ValueError(f"{name} must name a file, not be {shown(text)}")
-    return Path(text)
+    path = Path(text)
+    if suffix is not None and path.suffix != suffix:
+        raise ValueError(f"{name} must end in {suffix}, not {shown(text)}")
+    return path
 
 
 def as_duration(name: str, value: object) -> float:

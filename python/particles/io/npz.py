@@ -85,9 +85,7 @@ def save(
     (array([0.25, 0.5 ]), array([1., 2.], dtype=float32))
     """
     given, instant = as_named(fields), as_time(time)
-    path = as_path("path", path)
-    if path.suffix != ".npz":
-        raise ValueError(f"path must end in .npz, not {shown(str(path))}")
+    path = as_path("path", path, ".npz")
 
     def write(sources: Mapping[str, Source], sets: Mapping[str, SetSource], _: object) -> None:
         _save(path, sources, sets, instant)

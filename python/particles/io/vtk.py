@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from particles.base.checks import arithmetic, shown
+from particles.base.checks import arithmetic, as_path, shown
 from particles.base.disk import StrPath, replacing
 from particles.fields.field import Field
 from particles.fields.grid import Grid
@@ -37,11 +37,11 @@ def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
     >>> u = pt.Field(pt.Grid((8, 8, 8)), name="u")
     >>> pt.io.write_vti("u.vti", u)
     """
-    named = as_fields(fields)
+    named, target = as_fields(fields), as_path("path", path, ".vti")
 
     def write(sources: Mapping[str, Source], _sets: object, _make: object) -> None:
         grid = next(iter(sources.values())).grid
-        with replacing(path) as file:
+        with replacing(target) as file:
             file.write(_header(grid, sources).encode())
             for field in sources.values():
                 file.write(struct.pack("<Q", _bytes_of(field)))
@@ -49,7 +49,7 @@ def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
             file.write(b"\n  </AppendedData>\n</VTKFile>\n")
 
     ranks = Named(named, {}).ranks
-    led(ranks, f"write_vti({shown(path)}) of {[*named]}", write, named, {})
+    led(ranks, f"write_vti({shown(str(target))}) of {[*named]}", write, named, {})
 
 
 def _stored(field: Source) -> np.dtype[Any]:

@@ -63,9 +63,7 @@ def write_vtp(path: StrPath, swarm: ParticleSet) -> None:
     """
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
-    target = as_path("path", path)
-    if target.suffix != ".vtp":
-        raise ValueError(f"path must end in .vtp, not {shown(str(target))}")
+    target = as_path("path", path, ".vtp")
 
     def write(_fields: object, sets: Mapping[str, SetSource], _make: object) -> None:
         _write(target, sets["swarm"])

@@ -1587,11 +1587,16 @@ class ParticleSet(Named):
         before = np.empty_like(positions)
         self._box.join(cells, offsets, before)
         given = np.where(is_assigned, positions, before)
-        new_cells, new_offsets, turns = self._split(rows, given, columns.turns_at(rows))
+        turns = columns.turns_at(rows)
+        new_cells, new_offsets, new_turns = self._split(rows, given, turns)
         along = np.stack(np.unravel_index(cells[:, 0], shape), axis=-1)
         new_along = np.stack(np.unravel_index(new_cells[:, 0], shape), axis=-1)
         numbers = np.ravel_multi_index(tuple(np.where(is_assigned, new_along, along).T), shape)
-        return numbers.astype(cells.dtype), np.where(is_assigned, new_offsets, offsets), turns
+        return (
+            numbers.astype(cells.dtype),
+            np.where(is_assigned, new_offsets, offsets),
+            np.where(is_assigned, new_turns, turns),
+        )
 
     def _set_positions(
         self,

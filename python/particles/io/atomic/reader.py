@@ -101,11 +101,8 @@ class Reader(io.RawIOBase):
 
     def seek(self, place: int, origin: int = os.SEEK_SET) -> int:
         """Go to a place."""
-        self._place = place + (self._end if origin == os.SEEK_END else 0)
-        return self._place
-
-    def tell(self) -> int:
-        """Return the place."""
+        begins = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._end}
+        self._place = begins[origin] + place
         return self._place
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401  any memory
