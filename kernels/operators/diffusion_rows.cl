@@ -6,6 +6,7 @@
  * ALONG  lines run along the axis of n3 elements, else along that of n2 */
 #include "common/common.cl"
 #include "common/regions.cl"
+#include "lines/boundary.cl"
 #include "operators/diffusion.cl"
 
 #ifdef ALONG
