@@ -23,6 +23,7 @@
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
 #include "sets/ends.cl"
+#include "sets/sixteen_places.cl"
 
 /* Whether a vector has just as many places as a line to which a particle gives. With more weights
  * there would be several vectors, which cross as many borders of cache lines as they save; with

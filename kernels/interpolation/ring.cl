@@ -30,6 +30,7 @@
 #include "generated/weights.cl"
 #include "interpolation/stencil.cl"
 #include "sets/ends.cl"
+#include "sets/sixteen_places.cl"
 
 #define PLANES_AROUND (STENCIL + PLANES_HAVE_ENDS)
 #define SLOTS (PLANES_AROUND <= 4 ? 4 : 8)
@@ -37,9 +38,6 @@
 
 #define RING_BEFORE (STENCIL_BEFORE + 1)       /* points before the first one along axis 2 */
 #define RING_BEHIND (STENCIL - STENCIL_BEFORE) /* and behind the last one */
-
-#define PICK_FROM(x, y, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
-  __builtin_shufflevector(x, y, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)
 
 /* Slot by slot, of one place. */
 #if PLANES_AROUND <= 4
@@ -127,31 +125,10 @@ INLINE void take_place(RowPlaces* places, const int k, __global const CELL* cell
 }
 
 #if !IN_ORDER
-typedef JOIN(CELL, 16) LooseCells __attribute__((aligned(sizeof(CELL))));
-typedef JOIN(OFFSET, 16) LooseOffsets __attribute__((aligned(sizeof(OFFSET))));
-
-/* Of 16 particles that follow each other. To read a vector that has been written lane by lane, a
- * processor waits until all that it wrote before has reached the cache. */
 INLINE void take_places(RowPlaces* places, __global const CELL* cells,
                         __global const OFFSET* offsets, const long row, const long first) {
-  const LooseCells of_grid = *(__global const LooseCells*)(cells + first);
-  places->cell = TO_INT(of_grid - (LooseCells)((CELL)row));
-  __global const LooseOffsets* const side = (__global const LooseOffsets*)(offsets + first * AXES);
-#define OFFSETS_OF(axis, x) places->offset[axis] = TO_REAL(x)
-#if AXES == 2
-  const LooseOffsets x = side[0], y = side[1];
-  OFFSETS_OF(0, PICK_FROM(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
-  OFFSETS_OF(1, PICK_FROM(x, y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31));
-#else
-  const LooseOffsets x = side[0], y = side[1], z = side[2];
-  const LooseOffsets a = PICK_FROM(x, y, 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0);
-  const LooseOffsets b = PICK_FROM(x, y, 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0);
-  const LooseOffsets c = PICK_FROM(x, y, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0);
-  OFFSETS_OF(0, PICK_FROM(a, z, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29));
-  OFFSETS_OF(1, PICK_FROM(b, z, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30));
-  OFFSETS_OF(2, PICK_FROM(c, z, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31));
-#endif
-#undef OFFSETS_OF
+  places->cell = TO_INT(sixteen_cells(cells + first) - (LooseCells)((CELL)row));
+  sixteen_offsets(offsets + first * AXES, places->offset);
 }
 #endif
 

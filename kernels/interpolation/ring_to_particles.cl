@@ -19,6 +19,7 @@
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
 #include "sets/ends.cl"
+#include "sets/sixteen_places.cl"
 
 #define TOGETHER 4
 /* A loop whose results do not lie side by side: AVX-512 scatters vectors, which takes longer. */

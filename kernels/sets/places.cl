@@ -93,11 +93,26 @@ INLINE AxisPlace moved_place(const long cell, const real offset, const real move
   return within(as_stored(place), n, ends);
 }
 
+#if LANES == 1
+#define NEAREST_OF_LANES TO_NEAREST
+#else
+/* Added and taken away again, it leaves no fraction; numbers as large as it have none. */
+#ifdef REAL_IS_DOUBLE
+#define NO_FRACTION 4503599627370496.0
+#else
+#define NO_FRACTION 8388608.0f
+#endif
+INLINE V NEAREST_OF_LANES(const V x) {
+  const V whole = SELECT(x < 0, (x - NO_FRACTION) + NO_FRACTION, (x + NO_FRACTION) - NO_FRACTION);
+  return SELECT((x < NO_FRACTION) & (x > -NO_FRACTION), whole, x);
+}
+#endif
+
 /* Where lanes come to be, as moved_place() has it, if that is within the box; cells are so few that
  * lanes can count them. */
 INLINE I moved_lanes(const I cell, const V offset, const V moved, __private V* end) {
-  V whole, stored;
-  for (int lane = 0; lane < LANES; lane++) REAL_OF(whole, lane) = TO_NEAREST(REAL_OF(moved, lane));
+  V stored;
+  const V whole = NEAREST_OF_LANES(moved);
   const V one = REAL(1.0), none = REAL(0.0), rest = offset + (moved - whole);
   const V over = SELECT(rest < none, -one, SELECT(rest >= one, one, none));
   const V place = rest - over;

@@ -18,6 +18,7 @@
 #include "generated/velocity_formulas.cl"
 #include "motion/scheme.cl"
 #include "sets/places.cl"
+#include "sets/sixteen_places.cl"
 #include "stepping/trace_flow.cl"
 #include "common/formula_parameters.cl"
 
@@ -43,10 +44,44 @@
     FOR_OWN_AXES(a) { TAKE_STAGE(s, scale[a], slope[a], sum[a], moved[a]); }        \
   }
 
+#if LANES == 16
+typedef int16 LooseFlags __attribute__((aligned(sizeof(int))));
+#endif
+
 /* Takes note of the first of some events, by a group, in a step. */
 INLINE void note(__private long* first, const long particle, const long step_number) {
   if (first[0] == 0 || particle < first[1]) first[1] = particle;
   first[0] = step_number;
+}
+
+/* Which cells `count` lanes are in from a particle on, and where in them; further lanes are as the
+ * last of them. Where cells `are_few`, lanes divide their numbers. */
+INLINE void take_particles(CellOfParticle* at, __global const CELL* cells,
+                           __global const OFFSET* offsets, const int count, const long* shape,
+                           const bool are_few, __private I* cell, __private V* offset) {
+#if LANES == 16
+  if (count == LANES && are_few) {
+    I number = TO_INT(sixteen_cells(cells));
+    UNROLL
+    for (int axis = AXES - 1; axis > 0; axis--) {
+      const I before = quotients(number, (int)shape[axis]);
+      cell[axis] = number - before * (lane_int)shape[axis];
+      number = before;
+    }
+    cell[0] = number;
+    sixteen_offsets(offsets, offset);
+    return;
+  }
+#endif
+  for (int lane = 0; lane < LANES; lane++) {
+    const long particle = min(lane, count - 1);
+    find_cell(at, cells[particle], shape);
+    UNROLL
+    for (int axis = 0; axis < AXES; axis++) {
+      ((__private lane_int*)&cell[axis])[lane] = (lane_int)at->along[axis];
+      REAL_OF(offset[axis], lane) = (real)offsets[particle * AXES + axis];
+    }
+  }
 }
 
 KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* turns,
@@ -65,19 +100,13 @@ KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* 
   for (int k = 0; k < COUNTS_OF_TRACES; k++) mine[k] = 0;
   const Share share = share_of(n);
   CellOfParticle at = no_cell(shape);
+  const bool are_few = sizeof(CELL) == sizeof(int) && cells0 * cells1 * cells2 <= 1 << 30;
   for (long i = share.first + (long)get_local_id(0) * LANES; i < share.last; i += GROUP * LANES) {
     const int count = (int)min((long)LANES, share.last - i);
     I cell[3], begin[3]; /* of the velocity's grid, and of the set */
     V offset[3], start[3];
-    for (int lane = 0; lane < LANES; lane++) {
-      const long particle = i + min(lane, count - 1);
-      find_cell(&at, cells[particle], shape);
-      FOR_OWN_AXES(a) {
-        const int own = a - ABSENT_AXES;
-        ((__private lane_int*)&begin[a])[lane] = (lane_int)at.along[own];
-        REAL_OF(start[a], lane) = (real)offsets[particle * AXES + own];
-      }
-    }
+    take_particles(&at, cells + i, offsets + i * AXES, count, shape, are_few, begin + ABSENT_AXES,
+                   start + ABSENT_AXES);
     FOR_OWN_AXES(a) {
       cell[a] = begin[a], offset[a] = start[a];
       for (int lane = 0; !SAME_CELLS && lane < LANES; lane++) {
@@ -112,6 +141,19 @@ KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* 
       end[a] = moved_lanes(begin[a], start[a], moved[a], &rest[a]);
       is_within &= (end[a] >= 0) & (end[a] < (I)((lane_int)three[a]));
     }
+#if LANES == 16
+    bool stay_all = count == LANES && are_few && !ANY(~(is_known & is_within));
+#ifdef WITH_GONE
+    stay_all = stay_all && !ANY(*(__global const LooseFlags*)(gone + i));
+#endif
+    if (stay_all) {
+      I number = 0;
+      FOR_OWN_AXES(a) number = number * (lane_int)three[a] + end[a];
+      put_sixteen_cells(number, cells + i);
+      put_sixteen_offsets(rest + ABSENT_AXES, offsets + i * AXES);
+      continue;
+    }
+#endif
     for (int lane = 0; lane < count; lane++) {
       const long particle = i + lane;
 #ifdef WITH_GONE

@@ -25,6 +25,7 @@
 #define ENDS_2 ENDS_MEET
 #endif
 #include "common/common.cl"
+#include "common/long_lanes.cl"
 #include "generated/velocity_formulas.cl"
 #include "generated/weights.cl"
 #include "sets/ends.cl"
@@ -214,6 +215,12 @@ typedef struct {
   V weight[3][STENCIL], image[3];
 } Around;
 
+#ifdef PART
+#define PLANE_IN_MEMORY(f) (f)->first_plane
+#else
+#define PLANE_IN_MEMORY(f) 0
+#endif
+
 INLINE Around around(const TraceFlow* f, __private const I* cell, __private const V* offset,
                      __private const V* moved) {
   Around all;
@@ -326,12 +333,59 @@ INLINE void values_at_lane(const TraceFlow* f, const Points* points, const Aroun
   }
 }
 
+/* In space a particle has so many points around that their numbers cost more to be put into lanes
+ * than lanes save. */
+#if LANES > 1 && AXES <= 2 && STENCIL <= 4 && defined REAL_IS_DOUBLE == defined FLOW_IS_DOUBLE
+#define SUMS_IN_LANES
+DEFINE_NUMBERS_FROM(values_in_row, POINTS_AT_ONCE, long)
+
+/* What a field has where particles are, as component_around() sums it up; where one has points
+ * beyond the ends, anything. */
+INLINE void values_in_lanes(const TraceFlow* f, const Points* points, const Around* all,
+                            __private V* values) {
+  L place = 0;
+  FOR_OWN_AXES(a) {
+    const I first = all->first[a] - (lane_int)(a == ABSENT_AXES ? PLANE_IN_MEMORY(f) : 0);
+    place += TO_LONG(SELECT(all->is_inside, first, (I)(0))) * points->stride[a];
+  }
+  FOR_OWN_AXES(c) {
+    __global const real* const from = points->at + (c - ABSENT_AXES) * points->component;
+    V sum[STENCIL] = {0}, value = 0;
+    UNROLL
+    for (int j = 0; j < POINTS_BESIDE(1); j++) {
+      V row[POINTS_AT_ONCE];
+      values_in_row(from + (AXES == 1 ? 0 : points->inside.at[1][j]), (__private const long*)&place,
+                    row);
+      UNROLL
+      for (int k = 0; k < STENCIL; k++)
+        sum[k] = AXES == 1 ? row[k] : MAD(all->weight[1][j], row[k], sum[k]);
+    }
+    UNROLL
+    for (int k = 0; k < STENCIL; k++) value = MAD(all->weight[2][k], sum[k], value);
+    values[c] = value;
+  }
+}
+#endif
+
 INLINE void velocity_of_tracers(const TraceFlow* f, __private const I* cell,
                                 __private const V* offset, __private const V* moved,
                                 const Instants* at, __private V* velocity) {
   const Around all = around(f, cell, offset, moved);
+  bool in_lanes = false;
+#ifdef SUMS_IN_LANES
+  in_lanes = f->from.stride[2] == 1 && f->next.stride[2] == 1 && ANY(all.is_inside);
+  if (in_lanes) {
+    values_in_lanes(f, &f->from, &all, velocity);
+#ifdef SERIES
+    V later[3];
+    values_in_lanes(f, &f->next, &all, later);
+    FOR_OWN_AXES(c) velocity[c] = MAD((V)(*at), later[c] - velocity[c], velocity[c]);
+#endif
+  }
+#endif
   AS_A_LOOP
   for (int lane = 0; lane < LANES; lane++) {
+    if (in_lanes && INT_OF(all.is_inside, lane)) continue;
     real values[3];
     values_at_lane(f, &f->from, &all, lane, values);
 #ifdef SERIES

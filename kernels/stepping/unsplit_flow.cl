@@ -8,7 +8,6 @@
  */
 #include "common/common.cl"
 #include "common/long_lanes.cl"
-#include "common/transpose.cl"
 #include "generated/velocity_formulas.cl"
 #include "motion/interpolation.cl"
 #include "stepping/unsplit_grid.cl"
@@ -108,18 +107,9 @@ typedef volatile long Place;
 typedef long Place;
 #endif
 
-/* What a row has around particles, the nodes of each being neighbours in memory. */
-INLINE void values_in_row(__global const real* row, __private const Place* first,
-                          __private V* values) {
 #if LANES > 1
-  typedef JOIN(REAL_NAME, POINTS) LooseNodes __attribute__((aligned(sizeof(real))));
-  UNROLL
-  for (int lane = 0; lane < LANES; lane++)
-    ((__private LooseNodes*)&values[lane % POINTS])[lane / POINTS] =
-        *(__global const LooseNodes*)(row + first[lane]);
-  transpose_squares(values, POINTS);
+DEFINE_NUMBERS_FROM(values_in_row, POINTS, Place)
 #endif
-}
 
 /* A component at the offsets of cells whose nodes lie in planes, rows and columns `at`; or, as no
  * row ends between them, at so many strides from the `first`. */
@@ -129,9 +119,12 @@ INLINE V component_at(const Array* array, const int c, __private const Place* fi
   V planes[POINTS], rows[POINTS], values[POINTS];
   for (int i = 0; i < POINTS_ALONG(0); i++) { /* loops, as unrolled ones take long to compile */
     for (int j = 0; j < POINTS_ALONG(1); j++) {
+#if LANES > 1
       if (first != 0) {
         values_in_row(from + i * array->stride[0] + j * array->stride[1], first, values);
-      } else {
+      } else
+#endif
+      {
         const L row = at[0][i] + at[1][j];
         UNROLL
         for (int k = 0; k < POINTS; k++) values[k] = gathered(from, row + at[2][k]);

@@ -289,6 +289,30 @@ def test_no_particle_depends_on_another(device):
 
 
 @pytest.mark.one_device
+@pytest.mark.parametrize("kernel", ["nearest", "L1", "M'4", "M'6"])
+@pytest.mark.parametrize("shape", [(40,), (24, 20), (9, 7, 18)])
+def test_few_particles_go_the_way_of_many(device, shape, kernel):
+    """Many are read, pushed and put back together, as far as they stay away from the ends."""
+    rng, ndim = generator(f"few of {shape} {kernel}"), len(shape)
+    grid = pt.Grid(shape, boundary=["wall", "periodic", "periodic"][:ndim])
+    fields = [pt.Field(grid, ndim, device=device) for _ in range(2)]
+    for field in fields:
+        field[...] = rng.uniform(-0.2, 0.2, field.shape)
+    series, places = pt.VelocitySeries(fields, [0, 2]), anywhere(grid, 45, rng)
+
+    def ends(of):
+        swarm = pt.ParticleSet(grid, of, dtype="float32", device=device)
+        tracers = pt.Tracers(swarm, series, kernel=kernel)
+        tracers.run(1.0, 0.25)
+        return swarm.positions.get(), swarm.turns
+
+    many = ends(places)
+    few = [ends(places[k : k + 9]) for k in range(0, 45, 9)]
+    for whole, parts in zip(many, zip(*few, strict=True), strict=True):
+        np.testing.assert_array_equal(whole, np.concatenate(parts))
+
+
+@pytest.mark.one_device
 def test_attributes_are_left_alone_and_leave_with_their_particles(device):
     swarm, tracers = open_box(device)
     swarm["mass"] = swarm["tag"].get().astype("float32")
