@@ -93,6 +93,22 @@ def test_a_formula_of_fields(machine):
     np.testing.assert_array_equal(u, [a[1] * (a[0] + 1), a[0] + 1])
 
 
+def test_names_of_fields_in_another_order_are_refused(device):
+    """Values go by their order; a formula that has the fields' own names means these."""
+    grid = pt.Grid(4)
+    u, v = (pt.Field(grid, name=name, device=device) for name in "uv")
+    u.fill(1), v.fill(2)
+    words = r"must take the fields of these names in their order, \(u, v\), not \(v, u\)"
+    with pytest.raises(ValueError, match=f"^formula {words}"):
+        u.assign(lambda v, u: v - u, u, v)
+    with pytest.raises(ValueError, match=f"^rate {words}"):
+        pt.SourceOp([u, v], lambda v, u: (-v, u))
+    np.testing.assert_array_equal(u, 1)
+    u.assign(lambda u, v, x: v - u, u, v)
+    u.assign(lambda a, u: a + u, u, v)  # only one of the names: it may mean anything
+    np.testing.assert_array_equal(u, 3)
+
+
 @pytest.mark.parametrize("operate", IN_PLACE)
 def test_operators_in_place(machine, dtype, operate):
     """With numbers, fields of any dtype and arrays that can be broadcast: NumPy's values."""

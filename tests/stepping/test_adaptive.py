@@ -363,6 +363,30 @@ def test_steps_that_shear_the_box_are_told(device, is_stored):
     )
     assert not told(velocity, 2 * np.pi, device, lcfl=0.2, dt=0.1)
     assert not told(velocity, 0.1, device, lcfl=0.2)
+    for steps in {"dt": np.pi}, {"dt": np.pi, "lcfl": 0.2}:
+        (words,) = told(velocity, 2 * np.pi, device, **steps)
+        assert words.endswith("apart along axis 0: that is shear; take dt of about 0.1")
+
+
+@pytest.mark.parametrize("kind", ["formula", "series", "shared", "changed"])
+def test_shear_is_told_of_any_velocity(device, kind):
+    """Also of one that is known at each time anew; what stands still at one time may move at others."""
+    grid = pt.Grid((32, 32))
+    formula = pt.Velocity(grid, lambda x, y, t: (-np.sin(t) * (y - 0.5), np.sin(t) * (x - 0.5)))
+    x, y = grid.coordinates()
+    turning = field([0.5 - y + 0 * x, x - 0.5 + 0 * y], grid, "float32", device)
+    velocity, calls = turning, {}
+    if kind == "formula":
+        velocity = formula
+    elif kind == "series":
+        still = pt.Field(grid, 2, device=device)
+        velocity = pt.VelocitySeries([still, turning, turning], [0, 1, 9])
+    elif kind == "shared":
+        np.from_dlpack(turning)
+    else:
+        calls = {"callback": lambda _: turning.__imul__(1.0), "at": [3.0]}
+    words = told(velocity, 2 * np.pi, device, lcfl=0.2, **calls)
+    assert any("that is shear" in one for one in words)
 
 
 @pytest.mark.parametrize(

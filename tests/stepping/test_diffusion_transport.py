@@ -130,6 +130,13 @@ def test_what_diffuses_in_is_counted_without_the_padding_of_rows(device, steps):
     np.testing.assert_allclose(-transport.outflow.sum(), u.sum() - before, rtol=1e-12)
 
 
+def test_a_field_spreads_once(device):
+    u, v = (pt.Field(pt.Grid(8), device=device) for _ in range(2))
+    for diffusion in [pt.Diffusion(u, 0.1)] * 2, [pt.Diffusion(u, 0.1), pt.Diffusion([v, u], 0.1)]:
+        with pytest.raises(ValueError, match=r"^diffusion must spread each field once, but Field"):
+            pt.Splitting(diffusion=diffusion)
+
+
 def test_diffusion_alone_counts_what_comes_in(device):
     grid = pt.Grid((20, 16), boundary=[("inflow", "outflow"), "wall"])
     u = field(np.zeros(grid.shape), grid, "float64", device)

@@ -42,6 +42,8 @@ _MOST_OPERANDS = 12
 class Arithmetic(Operators, FieldTransfers):
     """What is computed with a field, point by point."""
 
+    name: str | None
+
     def assign(self, formula: Callable[..., Any], *fields: Arithmetic) -> None:
         """Set every value to a formula of fields at the same point, on the device.
 
@@ -107,6 +109,7 @@ class Arithmetic(Operators, FieldTransfers):
             ("",) * count[0],
             (f"for {len(names)} components of the fields " if names else "")
             + f"on a grid of {self.grid.ndim} dimensions",
+            labels=[field.name for field in operands for _ in range(field.components)],
         )
         results = traced(formula, signature)
         dtype = _computed_in(self.dtype, *(field.dtype for field in operands))

@@ -45,6 +45,8 @@ class Signature(NamedTuple):
         Where that is so, for messages.
     parameters : tuple of str or None
         Names of numbers that it takes besides; None where it can take none.
+    labels : sequence of str or None
+        What the user calls each of the values; None where it has no name.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Signature(NamedTuple):
     results: tuple[str, ...]
     place: str
     parameters: tuple[str, ...] | None = None
+    labels: Sequence[str | None] = ()
 
     @property
     def symbols(self) -> dict[str, Expression]:
@@ -139,6 +142,11 @@ def _bound(function: Callable[..., Any], signature: Signature) -> inspect.BoundA
     free = [name for name in own_names if name not in symbols]
     if len(free) != len(signature.values) or free != own_names[: len(free)]:
         raise ValueError(_refusal(list(own.parameters), free, signature))
+    if {*free} == {*signature.labels} and free != [*signature.labels]:
+        raise ValueError(
+            f"{signature.argument} must take the fields of these names in their order, "
+            f"({', '.join(map(str, signature.labels))}), not ({', '.join(free)})"
+        )
     symbols |= dict(zip(free, map(variable, signature.values), strict=True))
     return inspect.BoundArguments(
         own, OrderedDict((p.name, symbols[p.name]) for p in taken if p.name in symbols)

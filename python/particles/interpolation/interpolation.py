@@ -270,6 +270,9 @@ class ParticlesToGrid(_Interpolation):
     go to a point beyond a wall goes to the point of which it is the mirror image, and beyond an open
     end to the last point. It is the transpose of `GridToParticles`.
 
+    `apply` sorts the set by row if it is not: arrays of yours in the order of before no longer fit it
+    (`ParticleSet.get`, `ParticleSet.set`).
+
     Parameters
     ----------
     swarm : ParticleSet

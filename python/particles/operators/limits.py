@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable
 from decimal import ROUND_FLOOR, Context
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,9 @@ _SMOOTHING = "M'8"  # the kernel that does not interpolate, so that no node keep
 ROUNDING = 1e-6  # of what is measured in single precision
 UNDERSHOOT = 0.5  # of the greatest magnitude, to the other side of 0, is told
 GROWTH = 2.0  # times the greatest magnitude that a flow can gather to, is told
-APART = 0.5  # of the box along an axis, so far a step may take points from one another
+APART = 0.35  # of the box along an axis, so far a step may take points from one another
+FOLLOWED = 0.1  # of it, which costs little accuracy
+_GOLDEN, _LOOKS = 0.6180339887, 7
 ACROSS = 0.1  # of the box, where so much is passed along another axis
 JOINED = 0.25 * (1 + 1e-4)
 """Up to this strain of a joint joining costs little accuracy. A strain of 0.25 is no rarity, and its
@@ -281,28 +284,47 @@ def warn_of_undershoot(change: Change, remesh: RemeshOp) -> bool:
     return True
 
 
-def warn_of_shear(flow: Flow, step: float) -> None:
-    """Warn of steps that move points of the box too far apart along one axis to follow the others.
+def warn_of_shear(flow: Flow, begin: float, end: float, step: float, *, is_given: bool) -> None:
+    """Warn of steps that take points of the box too far apart along one axis to follow the others.
 
     No sweep is strained where each component changes along the other axes alone, as in a rotation.
     """
-    axes = range(flow.grid.ndim)
     try:
-        components = [samples(flow, axis, 0.0)[0][0] for axis in axes]
+        found = [_shear(flow, time, step) for time in _looks(flow, begin, end)]
     except OutOfMemoryError:
         return
-    shares = [step / length for length in flow.grid.extent]
-    apart = [share * float(np.ptp(a)) for share, a in zip(shares, components, strict=True)]
-    ways = [share * float(np.abs(a).max()) for share, a in zip(shares, components, strict=True)]
-    worst = max(axes, key=apart.__getitem__)
-    if apart[worst] > APART and any(ways[axis] > ACROSS for axis in axes if axis != worst):
+    most, worst = max(found, key=itemgetter(0))
+    if most > APART:
+        dt = f"{step * FOLLOWED / most:.1g}"
+        which = f"; take dt of about {dt}"
+        if not is_given:
+            which = f", of which lcfl knows nothing; give dt as well, about {dt}"
         warnings.warn(
-            f"steps of {step:.3g} take points of the box {apart[worst]:.2g} times its extent apart "
-            f"along axis {worst}: that is shear, of which lcfl knows nothing; give dt as well, about "
-            f"{step * APART / 5 / apart[worst]:.1g}",
+            f"steps of {step:.3g} take points of the box {most:.2g} times its extent apart along "
+            f"axis {worst}: that is shear{which}",
             LCFLWarning,
             stacklevel=frames_of_package(),
         )
+
+
+def _looks(flow: Flow, begin: float, end: float) -> list[float]:
+    """Return times at which to look at a velocity, no period apart; one, if it is steady."""
+    if is_a(flow.velocity, Field) or not flow.velocity.depends_on_time:
+        return [begin]
+    return [begin + (end - begin) * ((0.5 + k * _GOLDEN) % 1) for k in range(_LOOKS)]
+
+
+def _shear(flow: Flow, time: float, step: float) -> tuple[float, int]:
+    """Return how far a step takes points apart along the axis on which that is most, in boxes."""
+    found, axes = (0.0, 0), range(flow.grid.ndim)
+    for components in zip(*(samples(flow, axis, time) for axis in axes), strict=True):
+        ends = [(float(values.min()), float(values.max())) for values, _ in components]
+        shares = [step / length for length in flow.grid.extent]
+        for axis, (low, high) in enumerate(ends):
+            others = (max(-ends[k][0], ends[k][1]) * shares[k] for k in axes if k != axis)
+            if max(others) > ACROSS:
+                found = max(found, ((high - low) * shares[axis], axis), key=itemgetter(0))
+    return found
 
 
 def warn_of_growth(changes: list[Change], remesh: RemeshOp, flow: Flow, duration: float) -> None:

@@ -98,6 +98,7 @@ class SourceOp(OnDevice):
             f"for {len(changed)} components of the fields and {len(known)} given ones "
             f"on a grid of {self.grid.ndim} dimensions",
             tuple(self.parameters),
+            [field.name for field in (*self.fields, *self.given) for _ in range(field.components)],
         )
         self._rates = traced(rate, signature)
         check_numbers("rate", self._rates, arithmetic(self.fields[0].dtype))

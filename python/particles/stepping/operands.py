@@ -79,6 +79,10 @@ def as_diffusions(diffusion: object) -> tuple[Diffusion, ...]:
     for one in every:
         if not is_a(one, Diffusion):
             raise TypeError(f"{refusal(expected, one)} in it")
+    fields = [field for one in every for field in one.fields]
+    for k, field in enumerate(fields):
+        if any(field is other for other in fields[:k]):
+            raise ValueError(f"diffusion must spread each field once, but {shown(field)} is in two")
     return tuple(every)
 
 

@@ -24,7 +24,7 @@ from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
 from particles.operators.form import Form
 from particles.operators.inflow import Inflow
-from particles.operators.limits import LCFLWarning, warn_of_leak
+from particles.operators.limits import ACROSS, LCFLWarning, warn_of_leak
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
@@ -188,6 +188,11 @@ class Splitting(Transport):
         vars(self).update(
             _forms=forms, _forecast=forecast, _core=core, _gauge=gauge, _outflow=outflow
         )
+
+    def _may_shear(self) -> bool:
+        grid = self.remesh.grid
+        is_here = grid.ranks is None and grid.ndim > 1
+        return is_here and self._account.cells > ACROSS * min(grid.shape)
 
     def _enqueue(
         self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool

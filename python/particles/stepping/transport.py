@@ -19,7 +19,6 @@ from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
 from particles.operators.finiteness import Watch
 from particles.operators.limits import (
-    ACROSS,
     REFUSED,
     ROUNDING,
     USUAL,
@@ -225,8 +224,9 @@ class Transport(Stepper):
         watched = self._watched(callback) if callable(callback) else callback
         self._run(until, dt, lcfl, progress, watched, every, at, check)
         flow = self.advection
-        if dt is None and self.steps > before and flow is not None and self._may_shear(velocity):
-            warn_of_shear(flow, (self.time - begin) / (self.steps - before))
+        if self.steps > before and flow is not None and self._may_shear():
+            step = (self.time - begin) / (self.steps - before)
+            warn_of_shear(flow, begin, self.time, step, is_given=dt is not None)
         if not check or self.steps == before or not self._has_masses_alone() or self._strained():
             return
         changes = self._watch.changes()
@@ -240,12 +240,9 @@ class Transport(Stepper):
         if flow is not None and is_same and is_small and not self._leaks:
             warn_of_growth(changes, self.remesh, flow, self.time - begin)
 
-    def _may_shear(self, velocity: int | None) -> bool:
-        """Whether a steady velocity, known since a run began, moves particles far through the box."""
-        grid = self.remesh.grid
-        is_known = velocity is not None and velocity == self._known_velocity()
-        is_here = grid.ranks is None and grid.ndim > 1
-        return is_known and is_here and self._account.cells > ACROSS * min(grid.shape)
+    def _may_shear(self) -> bool:
+        """Whether axes are swept one after the other, and particles have moved far through the box."""
+        return False
 
     def _known_velocity(self) -> int | None:
         """Return what is another one once a steady velocity has changed; None if nobody knows."""
