@@ -117,6 +117,12 @@ def test_a_grid_cannot_be_changed():
         pt.Grid(4).shape = (5,)
 
 
+def test_two_ends_of_one_axis_are_one_entry():
+    with pytest.raises(ValueError, match=r"two ends of one axis are \[\('inflow', 'outflow'\)\]$"):
+        pt.Grid(8, boundary=("inflow", "outflow"))
+    assert pt.Grid(8, boundary=[("inflow", "outflow")]).boundary == (("inflow", "outflow"),)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
