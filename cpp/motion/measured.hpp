@@ -2,8 +2,14 @@
 // What has been measured of a velocity at some times, for as long as it stays as it is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <vector>
+
+#include "motion/partial_maxima.hpp"
+#include "motion/velocity.hpp"
 
 namespace particles {
 
@@ -27,5 +33,29 @@ class Measured {
   int64_t version_ = 0;
   std::map<double, Value> values_;
 };
+
+// What is known of a velocity at these times, and of the others what `value_of(greatest)` makes of
+// the numbers that `launch(time)` has found. Waits once where that has room.
+template <class Value, class LaunchFor, class ValueOf>
+std::vector<Value> measure_at(const std::vector<double>& times, const Velocity& velocity,
+                              Measured<Value>& measured, PartialMaxima& partial,
+                              const LaunchFor& launch, const ValueOf& value_of) {
+  const int64_t version = velocity.version();
+  std::vector<double> keys = times;
+  if (!velocity.depends_on_time) std::fill(keys.begin(), keys.end(), 0);
+  const auto known = [&](double time) -> std::optional<Value> {
+    const Value* value = velocity.is_shared() ? nullptr : measured.at(version, time);
+    return value ? std::optional(*value) : std::nullopt;
+  };
+  const auto kept = [&](double time, const std::vector<double>& greatest) {
+    const Value value = value_of(greatest);
+    measured.keep(version, time, value);
+    return value;
+  };
+  const std::map<double, Value> found = partial.measure<Value>(keys, known, launch, kept);
+  std::vector<Value> result;
+  for (const double time : keys) result.push_back(found.at(time));
+  return result;
+}
 
 }  // namespace particles

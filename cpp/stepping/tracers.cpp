@@ -30,17 +30,6 @@ void earlier(Traced::First& first, int64_t step, int64_t particle) {
   if (is_first || (step == first.step && particle < first.particle)) first = {step, particle};
 }
 
-void add_points(Launch& launch, const Name& name, const Field& field) {
-  const Layout& layout = field.layout();
-  launch.buffer(name, field.buffer())
-      .uint64(name + "_offset", layout.offset)
-      .int64(name + "_component", layout.component_stride);
-  for (int k = 0; k < 3; k++) {
-    const int axis = k - (3 - field.grid().ndim);
-    launch.int64(name + "_stride" + k, axis < 0 ? 0 : layout.stride[axis]);
-  }
-}
-
 }  // namespace
 
 Tracers::Tracers(std::shared_ptr<Context> context, Velocity velocity, const RemeshingKernel& kernel,
@@ -92,27 +81,15 @@ Kernel Tracers::kernel_of(const std::string& name, const std::string& options) c
                           this->options() + options, name);
 }
 
-void Tracers::add_reals(Launch& launch, const char* name,
-                        const std::array<double, 3>& values) const {
-  for (int k = 0; k < 3; k++)
-    launch.add({name, k}, real_argument(dtype_, axis_of(k) < 0 ? 0 : values[axis_of(k)]));
-}
-
 void Tracers::add_flow(Launch& launch, const std::array<double, 3>& spacing, const char* scale,
                        const std::array<double, 3>& scales,
-                       const std::vector<Instant>& instants) const {
-  double begin = 0, unit = 1;
+                       const std::vector<NamedInstant>& instants) const {
+  const Clock clock = clock_of(velocity_, instants);
   if (velocity_.is_formula()) {
-    add_reals(launch, "low", box_.low);
-    add_reals(launch, "spacing", spacing);
+    add_reals(launch, "low", box_.low, box_.ndim, dtype_);
+    add_reals(launch, "spacing", spacing, box_.ndim, dtype_);
     if (velocity_.parameters) velocity_.parameters->add_to(launch, dtype_);
   } else {
-    size_t level = 0;
-    if (velocity_.is_series()) {
-      level = velocity_.level_at(instants[instants.size() / 2].time);
-      begin = velocity_.times[level];
-      unit = velocity_.times[level + 1] - begin;
-    }
     const auto& fields = grid_.is_cut(0) ? planes_ : velocity_.fields;
     launch.int32("first_plane", static_cast<int>(first_plane_));
     const auto at = [&](size_t k) -> const Field& {
@@ -120,12 +97,11 @@ void Tracers::add_flow(Launch& launch, const std::array<double, 3>& spacing, con
         throw std::logic_error("velocity: expected planes of it at that time");
       return *fields[k];
     };
-    add_points(launch, "flow", at(level));
-    if (velocity_.is_series()) add_points(launch, "next", at(level + 1));
+    add_points(launch, "flow", at(clock.level));
+    if (velocity_.is_series()) add_points(launch, "next", at(clock.level + 1));
   }
-  add_reals(launch, scale, scales);
-  for (const auto& [name, time] : instants)
-    launch.add(name, real_argument(dtype_, (time - begin) / unit));
+  add_reals(launch, scale, scales, box_.ndim, dtype_);
+  add_instants(launch, instants, clock, dtype_);
 }
 
 void Tracers::read_from(std::vector<std::shared_ptr<Field>> planes, int64_t first_plane) {
@@ -206,9 +182,7 @@ void Tracers::trace(const Places& places, const Interval& piece, int64_t step) {
   for (int axis = 0; axis < box_.ndim; axis++)
     scales[axis] =
         piece.duration / (velocity_.is_formula() ? box_.spacing[axis] : grid_.spacing[axis]);
-  const auto instants = instants_of(piece);
-  add_flow(launch, box_.spacing, "scale", scales,
-           {{"time", instants[0]}, {"middle_time", instants[1]}, {"end_time", instants[2]}});
+  add_flow(launch, box_.spacing, "scale", scales, named_instants_of(piece));
   const double bytes = 2.0 * (size_of(box_.cell_dtype()) +
                               box_.ndim * (size_of(offset_) + (places.turns ? sizeof(cl_int) : 0)));
   launch.int64("step_number", step)
@@ -250,21 +224,9 @@ std::vector<double> Tracers::measure(const std::vector<double>& times) {
     strain_ = kernel_of("trace_strain", strain_shares_.options());
     partial_.emplace(context_, dtype_, 1, strain_shares_.groups);
   }
-  const int64_t version = velocity_.version();
-  std::vector<double> keys = times;
-  if (!velocity_.depends_on_time) std::fill(keys.begin(), keys.end(), 0);
-  const auto known = [&](double time) -> std::optional<double> {
-    const double* strain = velocity_.is_shared() ? nullptr : measured_.at(version, time);
-    return strain ? std::optional(*strain) : std::nullopt;
-  };
-  const auto strain_of = [&](double time, const std::vector<double>& greatest) {
-    measured_.keep(version, time, greatest[0]);
-    return greatest[0];
-  };
-  const std::map<double, double> found =
-      partial_->measure<double>(keys, known, [&](double time) { launch_strain(time); }, strain_of);
-  std::vector<double> result;
-  for (const double time : keys) result.push_back(found.at(time));
+  const auto strain_of = [](const std::vector<double>& greatest) { return greatest[0]; };
+  const std::vector<double> result = measure_at(
+      times, velocity_, measured_, *partial_, [&](double time) { launch_strain(time); }, strain_of);
   return grid_.neighbours ? grid_.neighbours->greatest(result) : result;
 }
 

@@ -16,6 +16,7 @@
 #include "motion/scheme.hpp"
 #include "motion/velocity.hpp"
 #include "sets/particle_set.hpp"
+#include "stepping/flow_arguments.hpp"
 #include "stepping/intactness.hpp"
 #include "stepping/vectors.hpp"
 #include "sweep/sweep_kind.hpp"
@@ -79,19 +80,14 @@ class Tracers {
   int64_t bytes() const;
 
  private:
-  struct Instant {
-    const char* name;
-    double time;
-  };
   std::string options() const;
   Kernel kernel_of(const std::string& name, const std::string& options) const;
-  // Of what three axes, those that the box has not first, are told of those that it has.
-  int axis_of(int k) const { return k - (3 - box_.ndim); }
-  void add_reals(Launch& launch, const char* name, const std::array<double, 3>& values) const;
+  int axis_of(int k) const { return particles::axis_of(k, box_.ndim); }
   // The velocity, a formula between points so far apart; then lengths of steps or cells, and times
   // as it counts them.
   void add_flow(Launch& launch, const std::array<double, 3>& spacing, const char* scale,
-                const std::array<double, 3>& scales, const std::vector<Instant>& instants) const;
+                const std::array<double, 3>& scales,
+                const std::vector<NamedInstant>& instants) const;
   void trace(const Places& places, const Interval& piece, int64_t step);
   void launch_strain(double time);
   // Those of the whole grid on which the velocity is known.

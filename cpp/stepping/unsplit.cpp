@@ -23,18 +23,6 @@ std::array<int64_t, 3> nodes_of(const Grid& grid) {
   return nodes;
 }
 
-// From so many rows after the first one of the field on.
-void add_array(Launch& launch, const Name& name, const Field& field, int64_t row) {
-  const Layout& layout = field.layout();
-  launch.buffer(name, field.buffer())
-      .uint64(name + "_offset", layout.offset + row * layout.stride[0])
-      .int64(name + "_component", layout.component_stride);
-  for (int k = 0; k < 3; k++) {
-    const int axis = k - (3 - field.grid().ndim);
-    launch.int64(name + "_stride" + k, axis < 0 ? 0 : layout.stride[axis]);
-  }
-}
-
 Cells cells_between(const Grid& grid) {
   Cells box;
   box.ndim = grid.ndim;
@@ -210,14 +198,6 @@ void Unsplit::add_nodes(Launch& launch) const {
   for (int k = 0; k < 3; k++) launch.int32({"n", k}, nodes_[k]);
 }
 
-void Unsplit::add_reals(Launch& launch, const char* name,
-                        const std::array<double, 3>& values) const {
-  for (int k = 0; k < 3; k++) {
-    const int axis = k - (3 - grid_.ndim);
-    launch.add({name, k}, real_argument(dtype_, axis < 0 ? 0 : values[axis]));
-  }
-}
-
 // Of the velocity's own grid, in which the particles' lies.
 void Unsplit::add_coarseness(Launch& launch) const {
   const Grid& grid = velocity().fields.front()->grid();
@@ -227,10 +207,10 @@ void Unsplit::add_coarseness(Launch& launch) const {
   std::array<double, 3> shifts{};
   for (int axis = 0; axis < grid_.ndim; axis++) shifts[axis] = found[axis].shift;
   for (int k = 0; k < 3; k++) {
-    const int axis = k - (3 - grid_.ndim);
+    const int axis = axis_of(k, grid_.ndim);
     launch.int32({"ratio", k}, axis < 0 ? 1 : found[axis].ratio);
   }
-  add_reals(launch, "shift", shifts);
+  add_reals(launch, "shift", shifts, grid_.ndim, dtype_);
 }
 
 // At a time of a series, on the rows that are known. Neighbours are asked once, until they are
@@ -260,32 +240,24 @@ void Unsplit::forget() {
 
 // The velocity, and the duration and times of a step as it counts them.
 void Unsplit::add_flow(Launch& launch, const char* scale, const std::array<double, 3>& scales,
-                       const std::vector<Instant>& instants, const Around& around) {
+                       const std::vector<NamedInstant>& instants, const Around& around) {
   add_nodes(launch);
   add_rows(launch, around);
-  double begin = 0, unit = 1;
+  const Clock clock = clock_of(velocity(), instants);
   if (velocity().is_formula()) {
-    add_reals(launch, "origin", grid_.origin);
-    add_reals(launch, "spacing", grid_.spacing);
+    add_reals(launch, "origin", grid_.origin, grid_.ndim, dtype_);
+    add_reals(launch, "spacing", grid_.spacing, grid_.ndim, dtype_);
     if (velocity().parameters) velocity().parameters->add_to(launch, dtype_);
   } else {
-    size_t level = 0;
-    if (velocity().is_series()) {
-      const std::vector<double>& known = velocity().times;
-      level = velocity().level_at(instants[instants.size() / 2].time);
-      begin = known[level];
-      unit = known[level + 1] - begin;
-    }
     // A line of all ranks begins with its first node, rows of others where one's own do.
-    const Grid& own = velocity().fields[level]->grid();
+    const Grid& own = velocity().fields[clock.level]->grid();
     const int64_t row = own.ndim == 1 ? -own.begin[0] : 0;
-    add_array(launch, "flow", velocity_at(level), row);
-    if (velocity().is_series()) add_array(launch, "next", velocity_at(level + 1), row);
+    add_points(launch, "flow", velocity_at(clock.level), row);
+    if (velocity().is_series()) add_points(launch, "next", velocity_at(clock.level + 1), row);
     add_coarseness(launch);
   }
-  add_reals(launch, scale, scales);
-  for (const auto& [name, time] : instants)
-    launch.add(name, real_argument(dtype_, (time - begin) / unit));
+  add_reals(launch, scale, scales, grid_.ndim, dtype_);
+  add_instants(launch, instants, clock, dtype_);
 }
 
 void Unsplit::advance(double time, double dt, int64_t steps, int64_t first) {
@@ -343,10 +315,7 @@ void Unsplit::push(const Interval& piece) {
       .int32("first_plane", around_.first_plane);
   std::array<double, 3> scales{};
   for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
-  const auto instants = instants_of(piece);
-  add_flow(launch, "scale", scales,
-           {{"time", instants[0]}, {"middle_time", instants[1]}, {"end_time", instants[2]}},
-           around_);
+  add_flow(launch, "scale", scales, named_instants_of(piece), around_);
   const double vectors = static_cast<double>(particles()) * grid_.ndim * size_of(dtype_);
   const double cells = static_cast<double>(particles()) * size_of(box_.cell_dtype());
   const bool is_read = !velocity().is_formula();
@@ -416,25 +385,13 @@ std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {
 }
 
 std::vector<FlowExtremes> Unsplit::measure_known(const std::vector<double>& times) {
-  const int64_t version = velocity().version();
-  std::vector<double> keys = times;
-  if (!velocity().depends_on_time) std::fill(keys.begin(), keys.end(), 0);
-  const auto known = [&](double time) -> std::optional<FlowExtremes> {
-    const FlowExtremes* extremes = velocity().is_shared() ? nullptr : measured_.at(version, time);
-    return extremes ? std::optional(*extremes) : std::nullopt;
-  };
-  const auto extremes_of = [&](double time, const std::vector<double>& own) {
+  const auto extremes_of = [&](const std::vector<double>& own) -> FlowExtremes {
     const std::vector<double> greatest = is_part() ? grid_.neighbours->greatest(own) : own;
-    const FlowExtremes extremes{{greatest.begin() + 3 - grid_.ndim, greatest.begin() + 3},
-                                greatest[3]};
-    measured_.keep(version, time, extremes);
-    return extremes;
+    return {{greatest.begin() + 3 - grid_.ndim, greatest.begin() + 3}, greatest[3]};
   };
-  const std::map<double, FlowExtremes> found = partial_->measure<FlowExtremes>(
-      keys, known, [&](double time) { launch_strain(time); }, extremes_of);
-  std::vector<FlowExtremes> result;
-  for (const double time : keys) result.push_back(found.at(time));
-  return result;
+  return measure_at(
+      times, velocity(), measured_, *partial_, [&](double time) { launch_strain(time); },
+      extremes_of);
 }
 
 void Unsplit::launch_strain(double time) {

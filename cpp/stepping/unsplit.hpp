@@ -17,6 +17,7 @@
 #include "motion/advection_op.hpp"
 #include "operators/remesh_op.hpp"
 #include "sets/particle_set.hpp"
+#include "stepping/flow_arguments.hpp"
 #include "stepping/intactness.hpp"
 
 namespace particles {
@@ -90,14 +91,8 @@ class Unsplit {
   void add_rows(Launch& launch, const Around& around) const;
   void add_nodes(Launch& launch) const;
   void add_coarseness(Launch& launch) const;
-  // A time for each of `times`, in the unit that the velocity counts them in.
-  struct Instant {
-    const char* name;
-    double time;
-  };
   void add_flow(Launch& launch, const char* scale, const std::array<double, 3>& scales,
-                const std::vector<Instant>& instants, const Around& around);
-  void add_reals(Launch& launch, const char* name, const std::array<double, 3>& values) const;
+                const std::vector<NamedInstant>& instants, const Around& around);
 
   std::shared_ptr<AdvectionOp> advection_;
   std::shared_ptr<RemeshOp> remesh_;

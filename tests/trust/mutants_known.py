@@ -96,6 +96,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/lines/form.?pp", ["test_forms", "test_dry"]),
     ("cpp/stepping/unsplit.?pp", ["test_unsplit", "test_unsplit_runs"]),
     ("cpp/stepping/vectors.?pp", ["test_unsplit", "test_tracers"]),
+    ("cpp/stepping/flow_arguments.?pp", ["test_unsplit", "test_tracers"]),
     (
         "cpp/lines/lines.?pp",
         ["test_dry", "test_forms", *SWEEPS, *ENDS, *LIMITS, "test_memory"],
