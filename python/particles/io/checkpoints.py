@@ -114,7 +114,7 @@ def checkpoint(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
     >>> pt.io.checkpoint("half.checkpoint", transport)
     """
     _check(transport)
-    ranks = _ranks_of(transport)
+    ranks = transport._grid.ranks
     with transport._alone.or_called(), _alone_with_set(transport):
         runs = [*_runs_of_set(transport), *_runs_of_fields(transport)]
         header = {
@@ -176,7 +176,7 @@ def restore(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
     (0.5, True)
     """
     _check(transport)
-    path, ranks = as_path("path", path), _ranks_of(transport)
+    path, ranks = as_path("path", path), transport._grid.ranks
     with transport._alone, ExitStack() as opened:
         with together(ranks, "to open a checkpoint"):
             file = opened.enter_context(open_to_read(path))
@@ -240,13 +240,6 @@ def _check(transport: object) -> None:
         raise TypeError(
             f"transport must be a Splitting, Unsplit or Tracers, not {shown(transport)}{hint}"
         )
-
-
-def _ranks_of(transport: Stepper) -> Ranks | None:
-    """Return the ranks that write and read together."""
-    if is_a(transport, Tracers):
-        return transport.swarm.grid.ranks
-    return transport.remesh.grid.ranks if is_a(transport, Transport) else None
 
 
 def _alone_with_set(transport: Stepper) -> AbstractContextManager[None]:
@@ -340,7 +333,7 @@ def _runs_of_fields(transport: Stepper) -> Iterator[Run]:
 
     A field that is not divided is written by the first rank.
     """
-    ranks = _ranks_of(transport)
+    ranks = transport._grid.ranks
     for field in _fields(transport):
         whole, grid = field.grid.whole.shape, field.grid.slabs
         values = None if grid is field.grid else field._slab("a checkpoint")

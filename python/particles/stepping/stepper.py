@@ -17,6 +17,7 @@ from particles.base.checks import as_duration, as_real
 from particles.base.guards import Alone, OnDevice
 from particles.base.kinds import is_a
 from particles.base.progress import BUILDING, Pace, said_if_long, share_bar, step_bar
+from particles.fields.grid import Grid
 from particles.operators.finiteness import as_check
 from particles.operators.limits import ALONE, JOINED, Given, Strain, joints_within
 from particles.operators.source import SourceOp
@@ -53,11 +54,16 @@ class Stepper(OnDevice):
     _clock: _Clock | None  # replaced as a whole; None where what is advanced belongs to no time
 
     def __init__(
-        self, device: Device, time: float, resolution: TimeResolution, formulas: Iterable[object]
+        self,
+        grid: Grid,
+        device: Device,
+        time: float,
+        resolution: TimeResolution,
+        formulas: Iterable[object],
     ) -> None:
         self._arrive(as_real("time", time), None)
         self._resolution = resolution
-        self._device = device
+        self._grid, self._device = grid, device
         self._pace = Pace()
         self._alone = Alone(
             f"this {type(self).__name__} is being advanced already, by another thread or by the run "
@@ -166,7 +172,8 @@ class Stepper(OnDevice):
             run.calls.after(self, 0, self.time)
             if run.check and end > self.time:
                 self._look_before()
-            if not self._is_first():
+            ranks = self._grid.ranks
+            if ranks is not None and ranks.rank != 0:
                 progress = False
             if lcfl is None:
                 self._run_by(duration, run, progress)
@@ -275,7 +282,7 @@ class Stepper(OnDevice):
         together: int,
     ) -> tuple[float, int]:
         """Do so many of these steps at most, as many as go well together; so many may be joined."""
-        is_paced = run.check != "step" and not self._is_divided()
+        is_paced = run.check != "step" and not self._grid.is_divided
         most = self._pace.steps if is_paced else 1 if run.check == "step" else TOGETHER
         count, before, begin = min(most, TOGETHER, steps), self.last_dt or 0.0, perf_counter()
         least = self._resolution.least
@@ -304,14 +311,6 @@ class Stepper(OnDevice):
     def _check_times(self, end: float) -> None:
         """Refuse to go where the velocity is not known."""
 
-    def _is_divided(self) -> bool:
-        """Whether other ranks do the same steps."""
-        return False
-
-    def _is_first(self) -> bool:
-        """Whether this is the rank that shows how far a run is."""
-        return True
-
     def _look_before(self) -> None:
         """Refuse what is not finite before the first step of a run."""
 
@@ -324,7 +323,7 @@ class Stepper(OnDevice):
 
     def _beside(self) -> Callable[[], str] | None:
         """Return what is asked for what is said beside the bar: nothing that all ranks must ask."""
-        return None if self._is_divided() else self._tell
+        return None if self._grid.is_divided else self._tell
 
     def _prepare(self, steps: float) -> None:
         """Make ready for a run of about so many steps."""

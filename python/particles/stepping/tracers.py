@@ -124,7 +124,7 @@ class Tracers(Stepper):
         flow.used = swarm.device, swarm.dtype
         is_read = flow.speed_bounds is not None
         super().__init__(
-            swarm.device, time, TimeResolution(swarm.dtype, is_read=is_read), [velocity]
+            swarm.grid, swarm.device, time, TimeResolution(swarm.dtype, is_read=is_read), [velocity]
         )
         self._flow = flow
         self._core = _core_for(flow, self.kernel, swarm)
@@ -295,13 +295,6 @@ class Tracers(Stepper):
         """Refuse to go where the velocity is not known."""
         self._flow.check_times(self.time, end)
 
-    def _is_divided(self) -> bool:
-        return self.swarm.grid.is_divided
-
-    def _is_first(self) -> bool:
-        ranks = self.swarm.grid.ranks
-        return ranks is None or ranks.rank == 0
-
     def _tell(self) -> str:
         """Return how many particles there are."""
         return f"{self.swarm._columns_now.count} particles"
@@ -310,7 +303,7 @@ class Tracers(Stepper):
         """Do steps, and look what has come of them where anything may."""
         checks = run.check is not None
         pace: Pace | int = 1 if run.check == "step" else self._pace
-        if self._is_divided():  # all ranks do as many
+        if self._grid.is_divided:  # all ranks do as many
             pace = 1 if run.check == "step" else steps
         start = self._set_out(dt)
         for done, count in chunks(steps, pace, run.show, self._device.finish):

@@ -70,7 +70,11 @@ class Transport(Stepper):
         dtype = arithmetic(remesh.fields[0].dtype)
         moving = None if advection is None else advection.velocity
         super().__init__(
-            remesh.fields[0].device, time, TimeResolution(dtype, is_read=is_read), (moving, source)
+            remesh.grid,
+            remesh.fields[0].device,
+            time,
+            TimeResolution(dtype, is_read=is_read),
+            (moving, source),
         )
         self._watch = Watch(remesh.fields, source)
         self._given_watch = Watch(given_alone(advection, remesh, source), what="given field")
@@ -348,15 +352,6 @@ class Transport(Stepper):
         if self.advection is not None:
             self.advection.check_times(self.time, end)
 
-    def _is_divided(self) -> bool:
-        """Whether other ranks do the same steps."""
-        return self.remesh.grid.is_divided
-
-    def _is_first(self) -> bool:
-        """Whether this is the rank that shows how far a run is."""
-        ranks = self.remesh.grid.ranks
-        return ranks is None or ranks.rank == 0
-
     def _look_before(self) -> None:
         """Refuse what is not finite before the first step of a run."""
         self._leaks = False
@@ -403,7 +398,7 @@ class Transport(Stepper):
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps; joints of them may be so strained."""
         # The clocks of ranks differ, and all must agree on the same steps.
-        usual = TOGETHER if self._is_divided() else self._pace
+        usual = TOGETHER if self._grid.is_divided else self._pace
         pace = 1 if run.check == "step" else usual
         told = nullcontext() if run.show is None else self._builds_told(self._numbers)
         start = self._set_out(dt)
