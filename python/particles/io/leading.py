@@ -17,6 +17,7 @@ from particles.fields.parts_of_whole import gathered, scattered, whole_shape
 from particles.io.sets import (
     CELLS,
     OFFSETS,
+    Column,
     Reading,
     SetRecord,
     SetSource,
@@ -32,7 +33,7 @@ from particles.runtime.device import Device
 from particles.sets.columns import NUMBERS, parts_of
 from particles.sets.homes import owners_of
 from particles.sets.particle_set import ParticleSet
-from particles.sets.tables import Table
+from particles.sets.tables import Table, as_bytes, from_bytes
 
 T = TypeVar("T")
 
@@ -190,7 +191,7 @@ class _Lead:
                 check_part(record, label, part)
             table = {label: part.reshape(len(rows), -1) for label, part in table.items()}
             table[NUMBERS] = np.array(rows)[:, None]
-            self.ask("take", record, values=_bytes_of_rows(table))
+            self.ask("take", record, values=as_bytes(_columns_of(record), table))
         self.ask("end of particles", name, record)
 
     def follow(self) -> Any:  # noqa: ANN401
@@ -223,7 +224,8 @@ class _Lead:
             name, record = arguments
             with self._ranks.together("to make a set"):
                 assert self._maker is not None
-                every = [_nothing_of(record), *self._come]
+                columns = _columns_of(record)
+                every = [from_bytes(columns, as_bytes(columns)), *self._come]
                 table = {label: np.concatenate([one[label] for one in every]) for label in every[0]}
                 self._maker.divided(name, record, {**table, NUMBERS: table[NUMBERS][:, 0]})
             self._come = []
@@ -240,38 +242,19 @@ class _Lead:
     def _take(self, record: SetRecord, values: npt.NDArray[Any] | None) -> None:
         """Send rows of particles, which the first rank has, to those that have their cells."""
         assert self._maker is not None
-        nothing = _nothing_of(record)
+        columns = _columns_of(record)
         with self._ranks.together("to send particles"):
-            rows = _bytes_of_rows(nothing) if values is None else values
-            cells = _table_of_rows(nothing, rows)[CELLS][:, 0]
+            rows = as_bytes(columns) if values is None else values
+            cells = from_bytes(columns, rows)[CELLS][:, 0]
             owners = owners_of(cells, self._maker.grid_like(record.grid))
             order = np.argsort(owners, kind="stable")
             counts = np.bincount(owners, minlength=self._ranks.size)
         come = self._ranks.deliver("particles of a file", rows[order], counts)
-        self._come.append(_table_of_rows(nothing, come))
+        self._come.append(from_bytes(columns, come))
 
 
-def _nothing_of(record: SetRecord) -> Table:
-    """Return a table of no particles."""
-    table = {
-        label: np.empty((0, column.components), column.dtype)
-        for label, column in record.columns().items()
-    }
-    return {**table, NUMBERS: np.empty((0, 1), np.int64)}
-
-
-def _bytes_of_rows(table: Table) -> npt.NDArray[np.uint8]:
-    columns = [np.ascontiguousarray(values).view(np.uint8) for values in table.values()]
-    return np.concatenate(columns, axis=1)
-
-
-def _table_of_rows(like: Table, rows: npt.NDArray[np.uint8]) -> Table:
-    table, begin = {}, 0
-    for label, one in like.items():
-        end = begin + one.shape[1] * one.dtype.itemsize
-        table[label] = np.ascontiguousarray(rows[:, begin:end]).view(one.dtype)
-        begin = end
-    return table
+def _columns_of(record: SetRecord) -> dict[str, Column]:
+    return record.columns() | {NUMBERS: Column(1, np.dtype(np.int64))}
 
 
 class _NothingMade:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,16 @@ Known: TypeAlias = Mapping[str, _core.Array]
 """Columns, of which there are as many rows in use."""
 
 
+class _Column(Protocol):
+    """What bytes of a column are."""
+
+    @property
+    def components(self) -> int: ...
+
+    @property
+    def dtype(self) -> npt.DTypeLike: ...
+
+
 def table_of(known: Known, rows: range) -> Table:
     """Read some rows."""
     return {name: part_of(array, rows) for name, array in known.items()}
@@ -29,7 +39,7 @@ def some_of(table: Table, which: npt.NDArray[np.int64]) -> Table:
     return {name: values[which] for name, values in table.items()}
 
 
-def as_bytes(known: Known, *tables: Table) -> npt.NDArray[np.uint8]:
+def as_bytes(known: Mapping[str, _Column], *tables: Table) -> npt.NDArray[np.uint8]:
     """Return a row of bytes for each row of tables."""
     row = _row_of(known)
     rows = np.empty(sum(len(next(iter(table.values()))) for table in tables), row)
@@ -41,7 +51,7 @@ def as_bytes(known: Known, *tables: Table) -> npt.NDArray[np.uint8]:
     return rows.view(np.uint8).reshape(-1, row.itemsize)
 
 
-def from_bytes(known: Known, rows: npt.NDArray[np.uint8]) -> Table:
+def from_bytes(known: Mapping[str, _Column], rows: npt.NDArray[np.uint8]) -> Table:
     """Return the table of rows of bytes."""
     row = _row_of(known)
     columns = np.ascontiguousarray(rows).reshape(-1).view(row)
@@ -51,7 +61,7 @@ def from_bytes(known: Known, rows: npt.NDArray[np.uint8]) -> Table:
     }
 
 
-def _row_of(known: Known) -> np.dtype[np.void]:
+def _row_of(known: Mapping[str, _Column]) -> np.dtype[np.void]:
     """Return the dtype of a row: numbers of all columns, one behind the other."""
     return np.dtype(
         [(f"f{k}", array.dtype, (array.components,)) for k, array in enumerate(known.values())]
