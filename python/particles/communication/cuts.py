@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from particles.base.kinds import is_a
+
 Ends = str | tuple[str, str]
+
+
+def pair_of(ends: Ends) -> tuple[str, str]:
+    """Return what is at the low and at the high end of an axis."""
+    return (ends, ends) if is_a(ends, str) else ends
 
 
 def begins_of(rows: int, parts: int, unit: int = 1) -> tuple[int, ...]:
@@ -109,7 +116,7 @@ def spread(transfer: Transfer, rows: npt.NDArray[Any], axis: int) -> npt.NDArray
 
 def sources(places: npt.NDArray[np.int64], rows: int, ends: Ends) -> npt.NDArray[np.int64]:
     """Return the rows on an axis of which those are made that may be beyond its ends."""
-    low, high = (ends, ends) if isinstance(ends, str) else ends
+    low, high = pair_of(ends)
     if low == "periodic":
         return places % rows
     if low == "wall" and high == "wall":

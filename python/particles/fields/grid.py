@@ -28,7 +28,7 @@ from particles.base.frames import frames_of_package
 from particles.base.guards import Told, fitted
 from particles.base.kinds import is_a
 from particles.base.markup import table
-from particles.communication.cuts import begins_by_speed, begins_of
+from particles.communication.cuts import begins_by_speed, begins_of, pair_of
 from particles.communication.mates import Mate, mates_of
 from particles.communication.ranks import Ranks, ranks_of
 from particles.fields.neighbours import Cut, Neighbours
@@ -206,7 +206,7 @@ class Grid(Told):
             x if ends == "periodic" else x + step / 2
             for x, step, ends in zip(start, steps, beyond, strict=True)
         )
-        ends = [(entry, entry) if is_a(entry, str) else entry for entry in beyond]
+        ends = [pair_of(entry) for entry in beyond]
         if device is not None and ranks is not None and ranks.size > 1:
             raise NotImplementedError(
                 "devices does not work yet on a grid that is divided among ranks (comm): give each "
@@ -546,7 +546,7 @@ def _block_of(
     begin = tuple(low for low, _ in ends_of)
     own = tuple(high - low for low, high in ends_of)
     neighbours = Neighbours(ranks, cuts, begins_of_slabs)
-    ends = [(entry, entry) if is_a(entry, str) else entry for entry in grid.boundary]
+    ends = [pair_of(entry) for entry in grid.boundary]
     return {
         "shape": own,
         "size": math.prod(own),

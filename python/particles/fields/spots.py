@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from particles.communication.cuts import pair_of
+
 if TYPE_CHECKING:
     from particles.fields.grid import Grid
 
@@ -82,8 +84,7 @@ def next_to_walls(values: npt.NDArray[Any], grid: Grid, axis: int) -> Spot:
 
 def _ends_of(grid: Grid, axis: int) -> tuple[str, str]:
     """Return what is at the low and at the high end of an axis: nothing where a block is cut off."""
-    ends = grid.boundary[axis]
-    low, high = (ends, ends) if isinstance(ends, str) else ends
+    low, high = pair_of(grid.boundary[axis])
     if grid.ranks is None or grid.cuts[axis] == 1:
         return low, high
     is_first = low != "periodic" and grid.begin[axis] == 0

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.communication.cuts import Transfer, Window, rows_of_window, window_of
+from particles.communication.cuts import Transfer, Window, pair_of, rows_of_window, window_of
 from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.sets.columns import CELLS, NUMBERS, OFFSETS, Columns, copied, part_of, written
@@ -67,8 +67,7 @@ def _plan(grid: Grid, windows: list[Window]) -> tuple[list[Transfer], list[Trans
 def field_of_rows(field: _core.Field, grid: Grid, rows: int, context: _core.Context) -> _core.Field:
     """Return a field of the same kind with so many rows, of any values."""
     shape = (rows, *grid.shape[1:])
-    ends = [(one, one) if isinstance(one, str) else one for one in grid.boundary]
-    box = _core.Grid(shape, grid.first, grid.spacing, [(low, high) for low, high in ends])
+    box = _core.Grid(shape, grid.first, grid.spacing, [pair_of(ends) for ends in grid.boundary])
     return field_on(box, field, context)
 
 

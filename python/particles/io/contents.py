@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from particles.base.checks import as_mapping, as_real, exact, refusal, shown
 from particles.base.kinds import is_a
+from particles.communication.cuts import pair_of
 from particles.communication.ranks import Ranks
 from particles.fields.field import Field
 from particles.fields.grid import Grid
@@ -188,5 +189,5 @@ def write_slabs(file: Any, field: Source) -> None:  # noqa: ANN401  any binary f
 
 def describe_grid(grid: Grid) -> dict[str, list[Any]]:
     """Return what makes a grid, in lists; a boundary is a pair for each axis."""
-    ends = [[entry, entry] if is_a(entry, str) else list(entry) for entry in grid.boundary]
+    ends = [list(pair_of(entry)) for entry in grid.boundary]
     return {"origin": list(grid.origin), "spacing": list(grid.spacing), "boundary": ends}

@@ -9,7 +9,7 @@ from particles import _core, kernels
 from particles.arrays.overlap import overlap
 from particles.base.checks import shown
 from particles.base.kinds import is_a
-from particles.communication.cuts import Window, window_of
+from particles.communication.cuts import Window, pair_of, window_of
 from particles.fields.field import Field
 from particles.fields.grid import (
     Grid,
@@ -120,7 +120,7 @@ def _resample_part(field: Field, out: Field, weights: str, stencil: int) -> None
 def _part_of(grid: Grid, window: Window, planes: int) -> _core.Grid:
     """Return some planes of a grid, so many for each of a window, as if there were no others."""
     first, rows = window.first * planes, window.rows * planes
-    ends = [(one, one) if isinstance(one, str) else (one[0], one[1]) for one in grid.boundary]
+    ends = [pair_of(one) for one in grid.boundary]
     if rows < grid.shape[0]:
         low, high = ends[0] if ends[0][0] != "periodic" else ("outflow", "outflow")
         is_high = first + rows == grid.shape[0]
