@@ -52,6 +52,16 @@ Region Field::region(const Selection& selection) const {
 
 Region Field::everything() const { return region(particles::everything(grid_, components_)); }
 
+Region Field::everything_along(int axis) const {
+  Region region = everything();
+  const int place = axis + 4 - grid_.ndim;
+  if (place != 3) {
+    std::swap(region.count[place], region.count[2]);
+    std::swap(region.stride[place], region.stride[2]);
+  }
+  return region;
+}
+
 void Field::read(const Selection& selection, void* host) const {
   array_->read(region(selection), host);
 }
@@ -77,6 +87,15 @@ int components_of(const Fields& fields) {
   int count = 0;
   for (const auto& field : fields) count += field->components();
   return count;
+}
+
+void check_alike(const Fields& fields) {
+  if (fields.empty()) throw std::invalid_argument("fields: expected at least one, got none");
+  const Field& first = *fields.front();
+  for (const auto& field : fields)
+    if (field->grid() != first.grid() || field->dtype() != first.dtype() ||
+        field->context() != first.context())
+      throw std::invalid_argument("fields: expected one grid, dtype and device for all");
 }
 
 }  // namespace particles

@@ -47,6 +47,8 @@ class Field : public std::enable_shared_from_this<Field> {
   // Where the selected elements lie in its memory, or all of them.
   Region region(const Selection& selection) const;
   Region everything() const;
+  // All of them, those along an axis third, or last where it is the last one.
+  Region everything_along(int axis) const;
   // How those of a part are added up as in the whole. Grids of one axis are not divided.
   Planes planes() const {
     const int axis = 4 - grid_.ndim;
@@ -77,5 +79,9 @@ using Fields = std::vector<std::shared_ptr<Field>>;
 
 // Of all of them together.
 int components_of(const Fields& fields);
+
+// Throws std::invalid_argument where there is none, or where one is of another grid, dtype or
+// device.
+void check_alike(const Fields& fields);
 
 }  // namespace particles

@@ -89,20 +89,6 @@ std::optional<SegmentPlan> plan_segments(const std::vector<DiffusionRound>& roun
   return std::nullopt;
 }
 
-// The box of a field whose lines lie along its third axis, or along the last one where it is
-// theirs; of so many nodes at the beginning of each line.
-Region region_along(const Field& field, int axis, std::optional<int64_t> nodes = std::nullopt) {
-  Region region = region_of(field.grid(), field.layout(), field.components(),
-                            everything(field.grid(), field.components()));
-  const int place = axis + 4 - field.grid().ndim;
-  if (place != 3) {
-    std::swap(region.count[place], region.count[2]);
-    std::swap(region.stride[place], region.stride[2]);
-  }
-  if (nodes) region.count[place == 3 ? 3 : 2] = *nodes;
-  return region;
-}
-
 // Some lines along an axis of a part, which are whole, and lie along the first axis.
 Grid grid_of_lines(const Grid& part, int axis, const std::array<int64_t, 2>& lines, int64_t all) {
   Grid grid;
@@ -123,11 +109,7 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
 
 Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow, int axes)
     : fields_(std::move(fields)), inflow_(std::move(inflow)), axes_(axes) {
-  if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
-  for (const auto& field : fields_)
-    if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
-        field->context() != first().context())
-      throw std::invalid_argument("fields: expected one grid, dtype and device for all");
+  check_alike(fields_);
   for (int axis = 0; axis < axes_; axis++)
     if (is_cut(axis)) along_cut_[axis] = along_cut(axis);
   set_viscosities(std::move(viscosities));
@@ -239,7 +221,7 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
   const int lanes =
       field.layout().padded ? static_cast<int>(field.workspace().lanes(size_of(real))) : 1;
   lines.segments = context->device().is_cpu() && !lines.held;
-  lines.range = range_for_rows(context->device(), region_along(*field.component(0), axis));
+  lines.range = range_for_rows(context->device(), field.component(0)->everything_along(axis));
   const std::string along_memory = lines.plan.along_memory ? " -DALONG_MEMORY" : "";
   if (lines.held) {
     lines.of_held =
@@ -501,9 +483,10 @@ Diffusion::Done Diffusion::do_round(const Lines& lines, int axis, const Field& s
                                     int64_t nodes) const {
   const DiffusionRound& round = task.rounds.of[number];
   if (round.kind == RoundKind::map) nodes = nodes / round.map->from * round.map->to;
-  const Region region = region_along(target, axis, nodes);
+  Region region = target.everything_along(axis);
+  region.count[axis == target.grid().ndim - 1 ? 3 : 2] = nodes;
   Launch launch(lines.of_rows[static_cast<size_t>(round.kind)]);
-  add_region(launch, "source", "s", source.buffer(), region_along(source, axis));
+  add_region(launch, "source", "s", source.buffer(), source.everything_along(axis));
   add_region(launch, "target", "t", target.buffer(), region);
   add_counts(launch, region);
   launch.buffer("rounds", *on_device_).buffer("all_weights", *weights_);
@@ -515,7 +498,7 @@ Diffusion::Done Diffusion::do_round(const Lines& lines, int axis, const Field& s
 
 void Diffusion::count(const Lines& lines, int axis, const Field& field, double factor,
                       const Task& task) const {
-  const Region region = region_along(field, axis);
+  const Region region = field.everything_along(axis);
   Launch launch(lines.moments);
   add_region(launch, "source", "s", field.buffer(), region);
   add_counts(launch, region);

@@ -11,11 +11,7 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
       kernel_(std::move(kernel)),
       forms_(std::move(forms)),
       inflow_(std::move(inflow)) {
-  if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
-  for (const auto& field : fields_)
-    if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
-        field->context() != first().context())
-      throw std::invalid_argument("fields: expected one grid, dtype and device for all");
+  check_alike(fields_);
   const auto axes = static_cast<size_t>(first().grid().ndim);
   if (forms_.size() != axes)
     throw std::invalid_argument("forms: expected one for each axis (" + std::to_string(axes) +

@@ -84,11 +84,6 @@ std::unique_ptr<Buffer> weights_for(const Field& field, const Ratio& ratio,
   return table;
 }
 
-Region everything_of(const Field& field) {
-  return region_of(field.grid(), field.layout(), field.components(),
-                   everything(field.grid(), field.components()));
-}
-
 Range range_for_resampling(const Device& device, const Region& to, bool along) {
   Range range = range_for_rows(device, to);
   if (device.is_cpu() || along) return range;
@@ -107,14 +102,8 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
       kernel_source("operators/resample.cl", {{"generated/weights.cl", kernel.source}});
   const auto table = weights_for(source, ratio, kernel, text);
 
-  Region from = everything_of(source), to = everything_of(target);
-  const int place = axis + 4 - target.grid().ndim;
-  const bool along = place == 3;
-  if (!along)
-    for (Region* region : {&from, &to}) {
-      std::swap(region->count[place], region->count[2]);
-      std::swap(region->stride[place], region->stride[2]);
-    }
+  const Region from = source.everything_along(axis), to = target.everything_along(axis);
+  const bool along = axis == target.grid().ndim - 1;
   const bool in_vectors = !along && source.layout().padded && target.layout().padded;
   const int64_t lanes =
       in_vectors ? target.workspace().lanes(size_of(arithmetic(target.dtype()))) : 1;

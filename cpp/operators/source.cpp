@@ -23,25 +23,16 @@ std::string places_source(const Fields& every, int components) {
          "\n#define FIELD_COMPONENTS {" + places + "}\n";
 }
 
-Region region_of_field(const Field& field) {
-  return region_of(field.grid(), field.layout(), field.components(),
-                   everything(field.grid(), field.components()));
-}
-
 }  // namespace
 
 SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates,
                    std::shared_ptr<const Parameters> parameters)
     : fields_(std::move(fields)), every_(fields_), parameters_(std::move(parameters)) {
-  if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
+  check_alike(fields_);
   every_.insert(every_.end(), given.begin(), given.end());
+  check_alike(every_);
   bool unit_stride = true;
-  for (const auto& field : every_) {
-    if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
-        field->context() != first().context())
-      throw std::invalid_argument("fields: expected one grid, dtype and device for all");
-    unit_stride = unit_stride && region_of_field(*field).stride[3] == 1;
-  }
+  for (const auto& field : every_) unit_stride = unit_stride && field->everything().stride[3] == 1;
   const int64_t lanes = first().workspace().lanes(size_of(arithmetic(first().dtype())));
   const auto source =
       kernel_source("operators/source.cl",
@@ -60,9 +51,9 @@ void SourceOp::apply(const Interval& interval) {
   Launch launch(kernel_);
   for (size_t f = 0; f < every_.size(); f++) {
     const Name name = Name("field", static_cast<int>(f)) + "_";
-    add_region(launch, name, name, every_[f]->buffer(), region_of_field(*every_[f]));
+    add_region(launch, name, name, every_[f]->buffer(), every_[f]->everything());
   }
-  Region points = region_of_field(first());
+  Region points = first().everything();
   points.count[0] = 1;
   add_counts(launch, points);
   const auto add_real = [&](const Name& name, double value) {

@@ -211,9 +211,7 @@ std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();
   launch_chain();
-  size_t components = 0;
-  for (const auto& field : remesh_->fields())
-    components += static_cast<size_t>(field->components());
+  const auto components = static_cast<size_t>(components_of(remesh_->fields()));
   std::vector<std::array<double, 2>> sums(components);
   const auto add = [&](const std::vector<std::array<double, 2>>& some, size_t from, size_t to,
                        size_t count) {
