@@ -24,7 +24,7 @@ double middle_of(const Interval& interval) { return interval.begin + interval.du
 }  // namespace
 
 Crossflow::Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends,
-                     std::optional<size_t> moments)
+                     std::optional<size_t> instants)
     : context_(flow.context()),
       grid_(flow.velocity().grid),
       axes_(axes_of_lines(grid_, axis)),
@@ -36,11 +36,11 @@ Crossflow::Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends
     const Motion& motion = flow.kind(across);
     Other other{plan_of_lines(context_->device(), motion), {}};
     other.kernel =
-        kernel_of("crossflow", *context_, motion, other.plan, moments ? " -DMANY_MOMENTS=1" : "");
+        kernel_of("crossflow", *context_, motion, other.plan, instants ? " -DMANY_INSTANTS=1" : "");
     others_.push_back(std::move(other));
   }
   rates_ = std::make_unique<Buffer>(
-      context_, moments.value_or(1) * rates_of_moment() * size_of(dtype_), "strain across inflow");
+      context_, instants.value_or(1) * rates_of_instant() * size_of(dtype_), "strain across inflow");
 }
 
 void Crossflow::update(Flow& flow, const Interval& interval) {
@@ -56,7 +56,7 @@ void Crossflow::update(Flow& flow, const Interval& interval) {
 }
 
 void Crossflow::update(Flow& flow, const std::vector<Interval>& intervals, const Buffer& table) {
-  measure(flow, intervals.front(), Moments{intervals, table});
+  measure(flow, intervals.front(), Instants{intervals, table});
 }
 
 // The part that has an end knows what is there.
@@ -78,30 +78,30 @@ void Crossflow::tell_others() {
 }
 
 // Times, or shares of a later level: whatever is told of each to a kernel.
-void Crossflow::write(const Moments& moments, const Motion& motion) const {
+void Crossflow::write(const Instants& instants, const Motion& motion) const {
   if (context_->is_dry()) return;
-  for (size_t k = 0; k < moments.intervals.size(); k++) {
-    const double moment = motion.numbers({middle_of(moments.intervals[k]), 0})[2];
+  for (size_t k = 0; k < instants.intervals.size(); k++) {
+    const double instant = motion.numbers({middle_of(instants.intervals[k]), 0})[2];
     if (dtype_ == DType::float64)
-      static_cast<double*>(moments.table.host_address())[k] = moment;
+      static_cast<double*>(instants.table.host_address())[k] = instant;
     else
-      static_cast<float*>(moments.table.host_address())[k] = static_cast<float>(moment);
+      static_cast<float*>(instants.table.host_address())[k] = static_cast<float>(instant);
   }
 }
 
 // In the middle of one interval, or of many.
 void Crossflow::measure(Flow& flow, const Interval& interval,
-                        const std::optional<Moments>& moments) {
+                        const std::optional<Instants>& instants) {
   for (size_t which = 0; which < others_.size(); which++) {
     const Motion motion = flow.motion(others_[which].plan.axes.row, interval);
-    if (moments && which == 0) write(*moments, motion);
+    if (instants && which == 0) write(*instants, motion);
     for (size_t end = 0; end < ends_.size(); end++)
-      if (ends_[end]) launch(which, end, motion, interval, moments);
+      if (ends_[end]) launch(which, end, motion, interval, instants);
   }
 }
 
 void Crossflow::launch(size_t which, size_t end, const Motion& motion, const Interval& interval,
-                       const std::optional<Moments>& moments) {
+                       const std::optional<Instants>& instants) {
   const Other& other = others_[which];
   const LineAxes& axes = other.plan.axes;
   const auto points = [&](int axis) { return axis < 0 ? 1 : grid_.shape[axis]; };
@@ -117,15 +117,15 @@ void Crossflow::launch(size_t which, size_t end, const Motion& motion, const Int
       .int32("face", end == 0 ? 0 : points(axes_.row) - 1)
       .add("per_difference", real_argument(motion.dtype(), 0.5 / grid_.spacing[axes.row]));
   other.plan.add_to(launch, context_->device());
-  if (moments)
-    launch.buffer("moments", moments->table)
-        .int64("moment_step", static_cast<int64_t>(rates_of_moment()));
+  if (instants)
+    launch.buffer("instants", instants->table)
+        .int64("instant_step", static_cast<int64_t>(rates_of_instant()));
   motion.add_to(launch, other.plan, Interval{middle_of(interval), 0});
-  const size_t times = moments ? moments->intervals.size() : 1;
+  const size_t times = instants ? instants->intervals.size() : 1;
   Range range;
   range.global = {static_cast<size_t>(points(along_face)),
                   (static_cast<size_t>(other.plan.nodes) + kRowsEach - 1) / kRowsEach, times};
-  if (moments) range.local = {1, 1, 1};  // PoCL compiles anew for each size that it chooses
+  if (instants) range.local = {1, 1, 1};  // PoCL compiles anew for each size that it chooses
   const double bytes = (motion.bytes() + size_of(motion.dtype())) * static_cast<double>(lines_);
   context_->queue().launch(launch.range(range).traffic(bytes * static_cast<double>(times)));
 }

@@ -15,10 +15,10 @@ namespace particles {
 
 class Crossflow {
  public:
-  // Compiles for the ends of an axis. `ends`: through which of them particles come in. `moments`:
+  // Compiles for the ends of an axis. `ends`: through which of them particles come in. `instants`:
   // how many are measured at once, at most.
   Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends,
-            std::optional<size_t> moments = std::nullopt);
+            std::optional<size_t> instants = std::nullopt);
 
   // Enqueues where the velocity has changed, or depends on time: the rates in the middle of an
   // interval.
@@ -29,7 +29,7 @@ class Crossflow {
   void update(Flow& flow, const std::vector<Interval>& intervals, const Buffer& table);
 
   // The derivative of the velocity along each other axis, the lane axis first, at each line of
-  // either end, at one moment after the other.
+  // either end, at one instant after the other.
   const Buffer& rates() const { return *rates_; }
 
  private:
@@ -37,15 +37,15 @@ class Crossflow {
     LinePlan plan;
     Kernel kernel;
   };
-  struct Moments {
+  struct Instants {
     const std::vector<Interval>& intervals;
     const Buffer& table;
   };
-  size_t rates_of_moment() const { return ends_.size() * others_.size() * lines_; }
-  void write(const Moments& moments, const Motion& motion) const;
-  void measure(Flow& flow, const Interval& interval, const std::optional<Moments>& moments);
+  size_t rates_of_instant() const { return ends_.size() * others_.size() * lines_; }
+  void write(const Instants& instants, const Motion& motion) const;
+  void measure(Flow& flow, const Interval& interval, const std::optional<Instants>& instants);
   void launch(size_t which, size_t end, const Motion& motion, const Interval& interval,
-              const std::optional<Moments>& moments);
+              const std::optional<Instants>& instants);
   template <class Real>
   void tell_others();
 

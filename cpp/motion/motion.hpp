@@ -36,8 +36,8 @@ class Motion {
 
   // Where the fields lie, by the names of the level and of the later one.
   void add_levels(Launch& launch, const LinePlan& plan, const Name& level, const Name& later) const;
-  // What else a chain is told of a sweep: the scale, the shift, and for each moment of a scheme the
-  // share of the later level, or, by a formula, the time.
+  // What else a chain is told of a sweep: the scale, the shift, and for each instant of a scheme
+  // the share of the later level, or, by a formula, the time.
   std::array<double, 5> numbers(const Interval& interval) const;
   // Of a formula.
   void add_parameters(Launch& launch) const;

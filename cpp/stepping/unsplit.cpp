@@ -283,7 +283,7 @@ int64_t Unsplit::moves_during(const Interval& piece) {
   // Between its nodes the cubic exceeds them by a quarter at most along each axis.
   const double beyond_nodes = flow.rule.interpolation == "cubic" ? std::pow(1.25, grid_.ndim) : 1;
   double speed = 0;
-  for (const FlowExtremes& one : measure_known(times)) speed = std::max(speed, one.speeds[0]);
+  for (const FlowExtremes& one : measure_locked(times)) speed = std::max(speed, one.speeds[0]);
   const double cells = beyond_nodes * speed * std::abs(piece.duration) / grid_.spacing[0];
   return static_cast<int64_t>(std::ceil(cells)) + 1;
 }
@@ -381,10 +381,10 @@ void Unsplit::give(const Group& group) {
 
 std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return measure_known(times);
+  return measure_locked(times);
 }
 
-std::vector<FlowExtremes> Unsplit::measure_known(const std::vector<double>& times) {
+std::vector<FlowExtremes> Unsplit::measure_locked(const std::vector<double>& times) {
   const auto extremes_of = [&](const std::vector<double>& own) -> FlowExtremes {
     const std::vector<double> greatest = is_part() ? grid_.neighbours->greatest(own) : own;
     return {{greatest.begin() + 3 - grid_.ndim, greatest.begin() + 3}, greatest[3]};

@@ -66,7 +66,7 @@ class Unsplit {
   void make_room(const Around& around);
   void push_around(const Interval& piece);
   const Field& velocity_at(size_t level);
-  std::vector<FlowExtremes> measure_known(const std::vector<double>& times);
+  std::vector<FlowExtremes> measure_locked(const std::vector<double>& times);
   int64_t particles() const { return around_.rows * grid_.points() / grid_.shape[0]; }
   std::string options() const;
   void compile_flow();

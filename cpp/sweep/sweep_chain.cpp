@@ -139,11 +139,11 @@ void SweepChain::prepare_to_measure(Axis& axis, const std::array<bool, 2>& ends)
   }
   const size_t number = size_of(flow_->dtype());
   const size_t bytes = ends.size() * (grid.ndim - 1) * number * grid.points() / axis.plan.nodes;
-  axis.moments = std::clamp<size_t>(kBytesOfRates / bytes, 1, kSweepsAtMost);
-  axis.crossflow = std::make_unique<Crossflow>(*flow_, row, ends, axis.moments);
+  axis.instants = std::clamp<size_t>(kBytesOfRates / bytes, 1, kSweepsAtMost);
+  axis.crossflow = std::make_unique<Crossflow>(*flow_, row, ends, axis.instants);
   for (Slot& slot : slots_)
-    slot.moments.at(row) =
-        std::make_unique<Buffer>(context, axis.moments * number, "a chain of sweeps");
+    slot.instants.at(row) =
+        std::make_unique<Buffer>(context, axis.instants * number, "a chain of sweeps");
 }
 
 // Of each kind of lines, that has these options.
@@ -198,7 +198,7 @@ void SweepChain::add(int axis, const Interval& interval, double greatest_move, c
   const size_t level =
       velocity.is_series() ? velocity.level_at(interval.begin + interval.duration / 2) : 0;
   const bool is_full = links_.size() == kSweepsAtMost * kLinkNumbers ||
-                       (velocity.depends_on_time && own.strained.size() == own.moments);
+                       (velocity.depends_on_time && own.strained.size() == own.instants);
   if (is_full || level != level_) launch();
   level_ = level;
   if (!own.is_used) own.motion = own.copy.of(flow_->motion(axis, interval));
@@ -233,7 +233,7 @@ double SweepChain::add_strained(Axis& axis, const Interval& interval, const Lead
 void SweepChain::measure_across(Axis& axis, const Slot& slot) {
   if (axis.strained.empty()) return;
   if (flow_->velocity().depends_on_time)
-    axis.crossflow->update(*flow_, axis.strained, *slot.moments.at(axis.plan.axes.row));
+    axis.crossflow->update(*flow_, axis.strained, *slot.instants.at(axis.plan.axes.row));
   else
     axis.crossflow->update(*flow_, axis.strained.front());
   axis.strained.clear();

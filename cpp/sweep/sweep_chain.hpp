@@ -51,7 +51,7 @@ class SweepChain {
   // What a launch reads while the host makes ready the next ones.
   struct Slot {
     std::unique_ptr<Buffer> links, jobs;
-    std::array<std::unique_ptr<Buffer>, 3> moments;  // of rates across each axis
+    std::array<std::unique_ptr<Buffer>, 3> instants;  // of rates across each axis
     Event ended;
   };
 
@@ -66,7 +66,7 @@ class SweepChain {
     Motion motion;
     bool is_used = false;                            // by a sweep that has been added
     std::unique_ptr<Crossflow> crossflow = nullptr;  // where other axes strain what comes in
-    size_t moments = 1;                              // that are measured together, at most
+    size_t instants = 1;                             // that are measured together, at most
     std::vector<Interval> strained = {};             // where they will be
   };
 

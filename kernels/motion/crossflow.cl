@@ -3,7 +3,7 @@
  * over the nodes next to the end, by the differences that a sweep along the other axis meets. One
  * work-item writes some rows of one line along the other axis; nobody else writes these.
  *
- * MANY_MOMENTS  1: rates of many moments, one after the other */
+ * MANY_INSTANTS  1: rates of many instants, one after the other */
 #include "common/common.cl"
 #include "lines/boundary.cl"
 #include "lines/form.cl"
@@ -12,18 +12,18 @@
 #include "motion/motion_kinds.cl"
 #include "motion/motion_stored.cl"
 
-#ifndef MANY_MOMENTS
-#define MANY_MOMENTS 0
+#ifndef MANY_INSTANTS
+#define MANY_INSTANTS 0
 #endif
 #define ROWS_EACH 64
 
-/* A moment is a time, or the share of the later level then. */
+/* An instant is a time, or the share of the later level then. */
 #if MOTION == FORMULA
-#define AIM_AT_MOMENT(m, moment) \
-  for (int when = 0; when < 3; when++) (m)->instants[when] = INSTANT(moment)
+#define AIM_AT_INSTANT(m, instant) \
+  for (int when = 0; when < 3; when++) (m)->instants[when] = INSTANT(instant)
 #else
-#define AIM_AT_MOMENT(m, moment) \
-  for (int when = 0; when < 3; when++) (m)->shares[when] = moment
+#define AIM_AT_INSTANT(m, instant) \
+  for (int when = 0; when < 3; when++) (m)->shares[when] = instant
 #endif
 
 /* The first and the last node of a periodic line are neighbours. Segments go around by themselves.
@@ -38,8 +38,8 @@ KERNEL void crossflow(__global real* rates, const ulong rates_offset, const long
                       const long line_step, const int is_lane, const int face,
                       const real per_difference, const int n, const int lines, const int outers,
                       const int segment, const int tiles_each PART_PARAMETERS,
-#if MANY_MOMENTS
-                      __global const real* moments, const long moment_step,
+#if MANY_INSTANTS
+                      __global const real* instants, const long instant_step,
 #endif
                       MOTION_PARAMETERS) {
   const Lines grid = {n, lines, outers, segment PART_NODES};
@@ -47,10 +47,10 @@ KERNEL void crossflow(__global real* rates, const ulong rates_offset, const long
   const int line = get_global_id(0), begin = (int)get_global_id(1) * ROWS_EACH;
   const Tile tile = tile_at(is_lane ? face + (long)lines * line : line + (long)lines * face, grid);
   __global real* to = rates + rates_offset + line * line_step;
-#if MANY_MOMENTS
+#if MANY_INSTANTS
   const long number = get_global_id(2);
-  AIM_AT_MOMENT(m, moments[number]);
-  to += number * moment_step;
+  AIM_AT_INSTANT(m, instants[number]);
+  to += number * instant_step;
 #endif
   const int rows = PART ? grid.end - grid.begin : n;
   aim_motion(MOTION_ARGUMENT, &tile, &tile, rows, 0);
