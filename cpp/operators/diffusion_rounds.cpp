@@ -214,15 +214,15 @@ class ThinningWeights {
 
   // What rounding took from a node goes into the mean that is nearest, or into both.
   void make_nodes_whole() {
-    std::vector<int64_t> left(static_cast<size_t>(from_), one_);
+    std::vector<int64_t> rests(static_cast<size_t>(from_), one_);
     for (size_t m = 0; m < of_.size(); m++)
       for (size_t k = 0; k < of_[m].size(); k++) {
         const int64_t j = first_[m] + static_cast<int64_t>(k);
-        left[static_cast<size_t>(j - floor_of(j, from_) * from_)] -= of_[m][k];
+        rests[static_cast<size_t>(j - floor_of(j, from_) * from_)] -= of_[m][k];
       }
     for (int64_t j = 0; j < from_; j++) {
       const int64_t place = (2 * j + 1) * to_, nearest = place / (2 * from_);
-      const int64_t rest = left[static_cast<size_t>(j)];
+      const int64_t rest = rests[static_cast<size_t>(j)];
       if (place % (2 * from_) != 0) {
         weight(nearest, j) += rest;
       } else {  // of nodes that are each other's images, so an even number
@@ -342,15 +342,15 @@ std::vector<Thinning> thinnings_of(const Ends& ends, int64_t nodes, int64_t line
   std::vector<Thinning> thinnings;
   const double greatest = greatest_spread(ends, nodes, dtype);
   double spacing = 1, done = 0;
-  for (int64_t left = nodes; left > 1;) {
-    const auto from = thinned_from(left, lines);
+  for (int64_t rest = nodes; rest > 1;) {
+    const auto from = thinned_from(rest, lines);
     if (!from) break;
     int to = 1;
     while (static_cast<double>(*from) / to > 4 * std::sqrt(2)) to *= 2;
     Thinning next = thinning_of(static_cast<int>(*from), to, spacing, dtype);
     if (done + 3 * next.enough > greatest) break;
     done += 2 * next.spread;
-    left = left / *from * to;
+    rest = rest / *from * to;
     spacing *= static_cast<double>(*from) / to;
     thinnings.push_back(std::move(next));
   }

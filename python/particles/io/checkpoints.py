@@ -392,13 +392,13 @@ def _read_head(file: BinaryIO, path: StrPath) -> _Head:
     line = file.readline(_LONGEST_HEADER)
     if magic != _MAGIC:
         return _Head(magic, magic + line, None)
-    left = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
+    rest = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
     try:
         pieces = [[int(one) for one in run] for run in json.loads(line)["pieces"]]
-        if sum(nbytes for _, nbytes in pieces) != left or not all(
+        if sum(nbytes for _, nbytes in pieces) != rest or not all(
             piece > 0 and nbytes >= 0 for piece, nbytes in pieces
         ):
-            raise ValueError(left)
+            raise ValueError(rest)
     except _DAMAGE:
         raise _damaged(path) from None
     return _Head(magic, magic + line, pieces)
@@ -415,10 +415,10 @@ def _check_sum(file: BinaryIO, path: StrPath, head: _Head, ranks: Ranks | None) 
             return  # the sum of all is made by one
         end = os.fstat(file.fileno()).st_size - _DIGEST_BYTES
         if head.pieces is None:
-            left = end - len(head.content)
-            while left > 0 and (content := file.read(min(left, 2**18))):
+            rest = end - len(head.content)
+            while rest > 0 and (content := file.read(min(rest, 2**18))):
                 digest.update(content)
-                left -= len(content)
+                rest -= len(content)
         file.seek(max(end, 0))
         if file.read() != digest.digest():
             raise _damaged(path)

@@ -114,10 +114,10 @@ def sums_in_file(
             own = range(rank * count // size, (rank + 1) * count // size)
             file.seek(place + own.start * piece)
             sums = _Sums(piece)
-            left = min(own.stop * piece, nbytes) - own.start * piece
-            while left > 0 and (content := file.read(min(left, _MOST_AT_ONCE))):
+            rest = min(own.stop * piece, nbytes) - own.start * piece
+            while rest > 0 and (content := file.read(min(rest, _MOST_AT_ONCE))):
                 sums.update(memoryview(content))
-                left -= len(content)
+                rest -= len(content)
             sums.end()
             found.append(sums.digests)
             place += nbytes
