@@ -14,7 +14,7 @@
 
 namespace particles {
 
-class Field : public std::enable_shared_from_this<Field> {
+class Field {
  public:
   // New memory, zeros everywhere, pads included.
   Field(std::shared_ptr<Context> context, const Grid& grid, int components, DType dtype,

@@ -770,7 +770,6 @@ void Interpolation::to_grid_in_any_order(const ParticleSet& set, const Places& p
       add_places(order);
       give(order, {{*values.component(c), *field.component(c)}});
     }
-    field.touch();
   }
 }
 

@@ -147,7 +147,6 @@ class Grid(Told):
         "shape",
         "size",
         "spacing",
-        "whole_shape",
     )
 
     _ways: ClassVar = {
@@ -169,7 +168,6 @@ class Grid(Told):
     _device: Device | None
     ranks: Ranks | None
     neighbours: Neighbours | None
-    whole_shape: tuple[int, ...]
     core: _core.Grid
     _whole: Grid | None
     _slabs: Grid | None
@@ -225,7 +223,6 @@ class Grid(Told):
             **box,
             "boundary": beyond,
             "shape": points,
-            "whole_shape": points,
             "size": math.prod(points),
             "first": first,
             "begin": (0,) * ndim,

@@ -403,7 +403,7 @@ def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: floa
             f"dt must move particles by less than 2**{most} cells, not {cells:.3g} "
             f"along axis {axis}, where the velocity is {_fastest(flow, axis, time)}"
         )
-    points = flow.grid.whole_shape[axis]
+    points = flow.grid.whole.shape[axis]
     if flow.grid.boundary[axis] != "periodic" and cells > _core.MOST_LENGTHS * points:
         raise ValueError(
             f"dt must move particles by at most {_core.MOST_LENGTHS} times the length of lines with "
