@@ -199,7 +199,7 @@ def extents_of(fields: tuple[Field, ...]) -> tuple[Extent, ...]:
     return tuple(_summary(component)[0] for component in components_of(fields))
 
 
-class Transport(Protocol):
+class Reported(Protocol):
     """What is reported of; a `Splitting` has an order, sources and diffusion besides."""
 
     @property
@@ -387,7 +387,7 @@ class Report:
         return facts("Report", self.facts()) + table("Carried", rows, header)
 
 
-def report_of(transport: Transport, account: Account, left: Left | None) -> Report:
+def report_of(transport: Reported, account: Account, left: Left | None) -> Report:
     """Return what a transport has done, of whose components so much has left."""
     fields, opening = transport.remesh.fields, account.opening
     now = extents_of(fields)
@@ -407,7 +407,7 @@ def report_of(transport: Transport, account: Account, left: Left | None) -> Repo
     )
 
 
-def _method(transport: Transport) -> dict[str, str]:
+def _method(transport: Reported) -> dict[str, str]:
     advection, remesh = transport.advection, transport.remesh
     order = getattr(transport, "order", None)
     grid, carried = remesh.grid, remesh.fields[0]
