@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "arrays/ceiling.hpp"
 #include "arrays/regions.hpp"
 #include "arrays/shares.hpp"
 #include "arrays/workspace.hpp"
@@ -81,7 +82,7 @@ struct Bounds {
 };
 
 int64_t blocks_of(const Region& region) {
-  return region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
+  return region.points() / region.count[3] * ceiling(region.count[3], kBlock);
 }
 
 // A region whose blocks the groups share evenly, as if it had so many planes across its first axis.
@@ -101,7 +102,7 @@ Shared shared_by_groups(const Region& region, const Planes& planes, int64_t most
     std::swap(turned.stride[k], turned.stride[k - 1]);
   }
   const int64_t unit = unit_of(planes.whole);
-  const auto units_of = [unit](int64_t count) { return (count + unit - 1) / unit; };
+  const auto units_of = [unit](int64_t count) { return ceiling(count, unit); };
   const int64_t units = units_of(turned.count[0]);
   const int64_t blocks = blocks_of(turned) / turned.count[0] * unit;
   shared.planes = units * unit;

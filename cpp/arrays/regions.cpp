@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "arrays/ceiling.hpp"
+
 namespace particles {
 
 namespace {
@@ -14,8 +16,6 @@ constexpr int64_t kCopyBlock = 1024, kTile = 32;
 constexpr size_t kCopyGroup = 64, kTileRows = 8;
 // Groups enough to keep a device busy, few enough that starting one costs nothing.
 constexpr int64_t kGroupsPerCpuUnit = 16, kMostCopyGroups = 1 << 16;
-
-int64_t ceiling(int64_t number, int64_t part) { return (number + part - 1) / part; }
 
 // The region whose axis k is axis order[k] of this one.
 Region reordered(const Region& region, const std::array<int, 4>& order) {

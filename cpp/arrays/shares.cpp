@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "arrays/ceiling.hpp"
+
 namespace particles {
 
 namespace {
@@ -35,7 +37,7 @@ Shares shares_of(const Device& device, int64_t elements, size_t local_bytes) {
     least = shares.group * kItems;
   }
   const int64_t most = kGroupsPerUnit * std::max<int64_t>(1, device.compute_units);
-  shares.groups = std::clamp<int64_t>((elements + least - 1) / least, 1, most);
+  shares.groups = std::clamp<int64_t>(ceiling(elements, least), 1, most);
   return shares;
 }
 

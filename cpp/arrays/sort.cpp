@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "arrays/ceiling.hpp"
 #include "arrays/scan.hpp"
 #include "arrays/shares.hpp"
 
@@ -109,12 +110,12 @@ class Sort {
   size_t entry_bytes() const {
     const size_t key = size_of(keys_.dtype()), word = size_of(rows_ ? rows_->dtype() : index_),
                  carried = rows_ ? word * rows_->components() : word;
-    const auto aligned = [](size_t bytes, size_t to) { return (bytes + to - 1) / to * to; };
+    const auto aligned = [](size_t bytes, size_t to) { return ceiling(bytes, to) * to; };
     return aligned(aligned(key, word) + carried, std::max(key, word));
   }
 
   int most_passes() const {
-    return (static_cast<int>(8 * size_of(keys_.dtype())) + digit_bits_ - 1) / digit_bits_;
+    return ceiling(static_cast<int>(8 * size_of(keys_.dtype())), digit_bits_);
   }
 
   Kernel kernel(const char* name) const {

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "arrays/ceiling.hpp"
+
 namespace particles {
 
 namespace {
@@ -28,7 +30,7 @@ int64_t rows_of_plane(int64_t rows, int64_t pitch) {
 Layout padded_layout(const Grid& grid, int components, int64_t odd) {
   const int last = grid.ndim - 1;
   const auto vectors = [&](int64_t elements) {
-    return ((elements + kVector - 1) / kVector | odd) * kVector;
+    return (ceiling(elements, kVector) | odd) * kVector;
   };
   Layout layout;
   layout.padded = true;

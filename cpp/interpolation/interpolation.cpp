@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "arrays/ceiling.hpp"
 #include "arrays/reductions.hpp"
 #include "arrays/regions.hpp"
 #include "arrays/shares.hpp"
@@ -179,8 +180,6 @@ class BitOrder {
   bool is_ordered_ = false;
 };
 
-int64_t parts_of(int64_t number, int64_t part) { return (number + part - 1) / part; }
-
 void check_starts(const Array& starts, const Cells& box) {
   if (starts.count() != rows_of(box) + 1)
     throw std::invalid_argument("interpolation: expected the starts of all rows");
@@ -324,7 +323,7 @@ std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& fiel
   const size_t bytes = size_of(real);
   Windows windows;
   // Whole vectors: what clears a window must not reach into the next one.
-  windows.width = parts_of(width_for(at(shape, axes[2], 1)) * slots(box), kMostLanes) * kMostLanes;
+  windows.width = ceiling(width_for(at(shape, axes[2], 1)) * slots(box), kMostLanes) * kMostLanes;
   const int64_t beside0 = planes_around(box) - 1;
   const int64_t beside1 = axes[1] < 0 ? 0 : kernel_.stencil - (box.ends[1].periodic() ? 1 : 0);
   const int64_t most = kRingBytes * bytes_of_window_ /
@@ -334,15 +333,15 @@ std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& fiel
   // The least time until the last unit has done its tiles, each with the rows beside it; a tile
   // takes a part of its time longer on a unit that others keep busy.
   const int64_t tiles_at_most = kTilesPerUnit * units();
-  const int64_t fewest1 = parts_of(points1, widest);
+  const int64_t fewest1 = ceiling(points1, widest);
   double least = std::numeric_limits<double>::infinity();
   for (int64_t parts1 = fewest1; parts1 <= std::max(fewest1, std::min(points1, tiles_at_most));
        ++parts1)
     for (int64_t parts0 = 1; parts0 == 1 || (parts0 <= points0 && parts0 * parts1 <= tiles_at_most);
          ++parts0) {
-      const int64_t tile0 = parts_of(points0, parts0), tile1 = parts_of(points1, parts1);
-      const double rounds = static_cast<double>(
-          parts_of(parts_of(points0, tile0) * parts_of(points1, tile1), units()));
+      const int64_t tile0 = ceiling(points0, parts0), tile1 = ceiling(points1, parts1);
+      const double rounds =
+          static_cast<double>(ceiling(ceiling(points0, tile0) * ceiling(points1, tile1), units()));
       const double time =
           (rounds + kDelay) * static_cast<double>((tile0 + beside0) * (tile1 + beside1));
       if (time > least) continue;
@@ -355,7 +354,7 @@ std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& fiel
            : std::numeric_limits<double>::infinity();
   if (repeated > most_repeated) return std::nullopt;
   windows.elements = components * (windows.tile1 + 2 * beside1) * windows.width;
-  const int64_t tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1);
+  const int64_t tiles = ceiling(points0, windows.tile0) * ceiling(points1, windows.tile1);
   windows.count = std::min(tiles, tiles_at_most);
   windows.bytes = static_cast<size_t>(windows.count * windows.elements) * bytes;
   return windows;
@@ -376,14 +375,14 @@ Interpolation::Windows Interpolation::windows_for(const Field& field, const Axes
     const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(most)));
     windows.tile0 = std::clamp<int64_t>(axes[1] < 0 ? most : side, 1, points0);
     windows.tile1 = std::clamp<int64_t>(most / windows.tile0, 1, points1);
-    tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1) *
-            parts_of(points2, tile2);
+    tiles =
+        ceiling(points0, windows.tile0) * ceiling(points1, windows.tile1) * ceiling(points2, tile2);
   };
   // Along the last axis tiles are whole lines, or shorter where these are too few for all units or
   // too long for a window of more than a few; so long that little reaches them from beside.
   const int64_t beside = width_for(0), wanted = kTilesPerUnit * units();
   if (axes[0] < 0 && axes[1] < 0) {
-    cut(std::clamp(std::min(parts_of(points2, wanted), bytes_of_window_ / element - beside),
+    cut(std::clamp(std::min(ceiling(points2, wanted), bytes_of_window_ / element - beside),
                    std::min(points2, 2 * beside), points2));
   } else {
     cut(points2);
@@ -393,7 +392,7 @@ Interpolation::Windows Interpolation::windows_for(const Field& field, const Axes
     };
     while ((tiles < wanted && windows.tile2 >= 2 * kShortestTile) ||
            (is_too_long() && windows.tile2 >= 4 * beside))
-      cut(parts_of(windows.tile2, 2));
+      cut(ceiling(windows.tile2, 2));
   }
   windows.elements = components * windows.tile0 * windows.tile1 * windows.width;
   windows.count = std::min(tiles, wanted);
@@ -532,7 +531,7 @@ std::optional<AxesOfThree> Interpolation::points_passed(const Cells& box, const 
   if (cells == points) return passed;
   for (int k = 0; k < 3; ++k) {
     const int64_t of_axis = at(cells, axes[k], 1);
-    passed[k] = axes[k] < 0 ? 0 : static_cast<int>(parts_of(points[axes[k]], of_axis));
+    passed[k] = axes[k] < 0 ? 0 : static_cast<int>(ceiling(points[axes[k]], of_axis));
     if (passed[k] > kMostPassed || of_axis > kMostCellsOfOthers) return std::nullopt;
   }
   return passed;
@@ -588,14 +587,14 @@ std::optional<Interpolation::Tile> Interpolation::tile_for(const Field& field, c
   const auto& shape = field.grid().shape;
   const AxesOfThree axes = axes_of(box.ndim);
   const int64_t beside =
-      parts_of(at(shape, axes[1], 1), tile.lines()) * parts_of(at(shape, axes[2], 1), kColumns);
+      ceiling(at(shape, axes[1], 1), tile.lines()) * ceiling(at(shape, axes[2], 1), kColumns);
   tile.planes = kPlanesOfTile;
-  while (tile.planes > kFewestPlanes && parts_of(planes_of_all, tile.planes) * beside < units())
+  while (tile.planes > kFewestPlanes && ceiling(planes_of_all, tile.planes) * beside < units())
     tile.planes /= 2;
   tile.planes = std::min(planes_of_all, tile.planes);
   tile.range.local = {static_cast<size_t>(tile.blocks * kColumns), 1, 1};
   tile.range.global[0] =
-      tile.range.local[0] * static_cast<size_t>(parts_of(planes_of_all, tile.planes) * beside);
+      tile.range.local[0] * static_cast<size_t>(ceiling(planes_of_all, tile.planes) * beside);
   return tile;
 }
 

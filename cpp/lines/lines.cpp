@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/ceiling.hpp"
+
 namespace particles {
 namespace {
 
@@ -99,7 +101,7 @@ size_t bytes_in_local(const LineRequest& request, int nodes, const Division& div
 std::vector<int> members_for(const LineRequest& request, int segment) {
   constexpr int kMembers = 128, kMostMembers = 256;
   if (request.form.group) return {*request.form.group};
-  const int one_each = (segment + kSubGroup - 1) / kSubGroup * kSubGroup;
+  const int one_each = ceiling(segment, kSubGroup) * kSubGroup;
   const int most = std::min(one_each, static_cast<int>(request.device.largest_work_group));
   return {std::min(most, kMembers), std::min(most, kMostMembers)};
 }
@@ -138,8 +140,8 @@ std::optional<Division> in_teams(const LineRequest& request, int nodes) {
   const Division whole = in_team(request, nodes, nodes);
   if (capacity == nodes && fits(whole)) return whole;
   for (int most = std::min(capacity, kLongestPiece);; most /= 2) {
-    const int pieces = (nodes + most - 1) / most;
-    const Division division = in_team(request, nodes, (nodes + pieces - 1) / pieces);
+    const int pieces = ceiling(nodes, most);
+    const Division division = in_team(request, nodes, ceiling(nodes, pieces));
     if (fits(division)) return division;
     if (most <= kShortestPiece) return std::nullopt;
   }
@@ -199,7 +201,7 @@ Task task_of(const LineRequest& request) {
   task.lines = nodes_along(request.grid, task.axes.lane);
   task.outers = nodes_along(request.grid, task.axes.outer);
   // Where a GPU keeps private rows, those of all work-items at once take memory.
-  const int rows = device.is_cpu() ? kPrivateRows : (task.nodes + kGroup - 1) / kGroup * kGroup;
+  const int rows = device.is_cpu() ? kPrivateRows : ceiling(task.nodes, kGroup) * kGroup;
   task.room = std::min(kPrivateRows / request.sums, rows);
   task.capacity = std::min(form.nodes.value_or(task.room), task.room);
   task.lanes = lanes_for(form, device, request.dtype);
@@ -302,17 +304,16 @@ Division in_registers(const Task& task) {
     pieces =
         std::clamp<int64_t>(items / task.all_lines(), 1, std::max(1, task.nodes / kShortestWalk));
   if (!request.knows_reach && !request.by_nodes && pieces < kPiecesWorthMoving) pieces = 1;
-  if (request.form.nodes) pieces = (task.nodes + *request.form.nodes - 1) / *request.form.nodes;
+  if (request.form.nodes) pieces = ceiling(task.nodes, *request.form.nodes);
   const bool goes_around = request.grid.boundary[request.axis].periodic();
   if (goes_around && task.nodes <= 2 * request.window) pieces = 1;
-  return {LineKind::registers, static_cast<int>((task.nodes + pieces - 1) / pieces),
-          group_of(request)};
+  return {LineKind::registers, static_cast<int>(ceiling(task.nodes, pieces)), group_of(request)};
 }
 
 // Of equal length, as nearly as vectors allow, and no longer.
 int equal_segments(const Task& task, const Division& division) {
-  const int pieces = (task.nodes + division.segment - 1) / division.segment;
-  const int vectors = ((task.nodes + pieces - 1) / pieces + division.lanes - 1) / division.lanes;
+  const int pieces = ceiling(task.nodes, division.segment);
+  const int vectors = ceiling(ceiling(task.nodes, pieces), division.lanes);
   const int odd = division.lanes > 1 ? vectors | 1 : vectors;
   return std::min(division.segment, odd * division.lanes);
 }
@@ -397,8 +398,8 @@ std::shared_ptr<Field> transposed_field(const std::shared_ptr<Context>& context,
 }
 
 int64_t LinePlan::jobs() const {
-  const int64_t segments = (own + segment - 1) / segment;
-  const auto tiles = [&](int64_t places) { return (places + lanes - 1) / lanes; };
+  const int64_t segments = ceiling(own, segment);
+  const auto tiles = [&](int64_t places) { return ceiling(places, lanes); };
   return along_memory ? tiles(int64_t{lines} * outers * segments)
                       : tiles(lines) * outers * segments;
 }
@@ -419,9 +420,9 @@ int LinePlan::jobs_each(const Device& device) const {
 }
 
 size_t LinePlan::groups(const Device& device) const {
-  const auto shares = static_cast<size_t>((jobs() + jobs_each(device) - 1) / jobs_each(device));
+  const auto shares = static_cast<size_t>(ceiling(jobs(), jobs_each(device)));
   const auto each = kind == LineKind::team ? 1 : static_cast<size_t>(group);
-  return (shares + each - 1) / each;
+  return ceiling(shares, each);
 }
 
 size_t LinePlan::numbers_in_local() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "motion/crossflow.hpp"
 
+#include "arrays/ceiling.hpp"
 #include "arrays/dtype.hpp"
 #include "fields/neighbours.hpp"
 
@@ -39,8 +40,9 @@ Crossflow::Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends
         kernel_of("crossflow", *context_, motion, other.plan, instants ? " -DMANY_INSTANTS=1" : "");
     others_.push_back(std::move(other));
   }
-  rates_ = std::make_unique<Buffer>(
-      context_, instants.value_or(1) * rates_of_instant() * size_of(dtype_), "strain across inflow");
+  rates_ = std::make_unique<Buffer>(context_,
+                                    instants.value_or(1) * rates_of_instant() * size_of(dtype_),
+                                    "strain across inflow");
 }
 
 void Crossflow::update(Flow& flow, const Interval& interval) {
@@ -124,7 +126,7 @@ void Crossflow::launch(size_t which, size_t end, const Motion& motion, const Int
   const size_t times = instants ? instants->intervals.size() : 1;
   Range range;
   range.global = {static_cast<size_t>(points(along_face)),
-                  (static_cast<size_t>(other.plan.nodes) + kRowsEach - 1) / kRowsEach, times};
+                  ceiling(static_cast<size_t>(other.plan.nodes), kRowsEach), times};
   if (instants) range.local = {1, 1, 1};  // PoCL compiles anew for each size that it chooses
   const double bytes = (motion.bytes() + size_of(motion.dtype())) * static_cast<double>(lines_);
   context_->queue().launch(launch.range(range).traffic(bytes * static_cast<double>(times)));

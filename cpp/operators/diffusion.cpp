@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "arrays/ceiling.hpp"
 #include "arrays/regions.hpp"
 #include "fields/neighbours.hpp"
 #include "runtime/kernel_source.hpp"
@@ -56,7 +57,7 @@ std::optional<SegmentPlan> plan_segments(const std::vector<DiffusionRound>& roun
   for (size_t k = first + count; k > first; k--) {
     const DiffusionRound& round = rounds[k - 1];
     if (round.kind == RoundKind::map)
-      around = (around * round.map->from + round.map->to - 1) / round.map->to + round.map->taps + 1;
+      around = ceiling(around * round.map->from, round.map->to) + round.map->taps + 1;
     else
       around += static_cast<int64_t>(round.weights.size()) * round.apart;
     if (2 * around >= kRowsOfSegment) return std::nullopt;
@@ -81,9 +82,8 @@ std::optional<SegmentPlan> plan_segments(const std::vector<DiffusionRound>& roun
   const int64_t least = std::max({kShortestSegment, count > 1 ? 2 * around : 1, unit}),
                 longest = std::min(std::max(wanted, least), most) / unit * unit;
   if (longest >= least || (count == 1 && longest > 0)) {
-    const int64_t segments = (nodes + longest - 1) / longest,
-                  each = (nodes + segments - 1) / segments;
-    return SegmentPlan{(each + unit - 1) / unit * unit, around, after};
+    const int64_t segments = ceiling(nodes, longest), each = ceiling(nodes, segments);
+    return SegmentPlan{ceiling(each, unit) * unit, around, after};
   }
   if (count == 1 && nodes <= most) return whole;
   return std::nullopt;
@@ -468,10 +468,10 @@ Diffusion::Done Diffusion::do_segments(const Lines& lines, const Field& source, 
   add_task(launch, lines, task, "count", count, first);
   Range range = plan.range(context.device());
   if (plan.along_memory && same_segment) {
-    const int64_t whole = (int64_t{plan.lines} * plan.outers + plan.lanes - 1) / plan.lanes,
-                  jobs = whole * ((nodes + plan.segment - 1) / plan.segment),
+    const int64_t whole = ceiling(int64_t{plan.lines} * plan.outers, plan.lanes),
+                  jobs = whole * ceiling(nodes, plan.segment),
                   each = plan.jobs_each(context.device());
-    range.global[0] = static_cast<size_t>((jobs + each - 1) / each);
+    range.global[0] = static_cast<size_t>(ceiling(jobs, each));
   }
   context.queue().launch(
       launch.range(range).traffic(2.0 * size_of(source.dtype()) * source.points()));

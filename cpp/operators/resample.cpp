@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/ceiling.hpp"
 #include "arrays/regions.hpp"
 #include "runtime/kernel_source.hpp"
 
@@ -88,7 +89,7 @@ Range range_for_resampling(const Device& device, const Region& to, bool along) {
   Range range = range_for_rows(device, to);
   if (device.is_cpu() || along) return range;
   const auto& n = to.count;
-  const int64_t jobs = n[0] * n[1] * n[2] * ((n[3] + kElements - 1) / kElements);
+  const int64_t jobs = n[0] * n[1] * n[2] * ceiling(n[3], kElements);
   const auto groups = static_cast<size_t>(std::max<int64_t>(1, jobs / kRowsEach));
   range.global[0] = std::min(range.global[0], groups * range.local[0]);
   return range;

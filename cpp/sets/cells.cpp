@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "arrays/ceiling.hpp"
+
 namespace particles {
 
 namespace {
@@ -123,7 +125,7 @@ DType Cells::cell_dtype() const {
 
 int64_t rows_of(const Cells& box) {
   const int64_t line = cells_of_line(box);
-  return box.cells() / line * ((line + kCellsOfRow - 1) / kCellsOfRow);
+  return box.cells() / line * ceiling(line, kCellsOfRow);
 }
 
 int64_t cells_of_line(const Cells& box) { return box.shape[box.ndim - 1]; }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "arrays/ceiling.hpp"
 #include "arrays/shares.hpp"
 #include "fields/neighbours.hpp"
 #include "runtime/kernel_source.hpp"
@@ -218,8 +219,8 @@ int64_t Tracers::steps_before() const {
 std::vector<double> Tracers::measure(const std::vector<double>& times) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!partial_) {
-    const int64_t vectors = grid_.points() / grid_.shape[grid_.ndim - 1] *
-                            ((grid_.shape[grid_.ndim - 1] + lanes_ - 1) / lanes_);
+    const int64_t vectors =
+        grid_.points() / grid_.shape[grid_.ndim - 1] * ceiling(grid_.shape[grid_.ndim - 1], lanes_);
     strain_shares_ = shares_of_vectors(context_->device(), vectors);
     strain_ = kernel_of("trace_strain", strain_shares_.options());
     partial_.emplace(context_, dtype_, 1, strain_shares_.groups);

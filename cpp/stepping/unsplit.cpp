@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "arrays/ceiling.hpp"
 #include "fields/neighbours.hpp"
 #include "runtime/kernel_source.hpp"
 #include "stepping/vectors.hpp"
@@ -14,8 +15,6 @@ namespace particles {
 namespace {
 
 constexpr int kPartial = 4;  // numbers of a work-group's strain
-
-int64_t share(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
 std::array<int64_t, 3> nodes_of(const Grid& grid) {
   std::array<int64_t, 3> nodes{1, 1, 1};
@@ -180,7 +179,7 @@ void Unsplit::compile_flow() {
 }
 
 int64_t Unsplit::vectors_of(int64_t rows) const {
-  const int64_t vectors = share(nodes_[2], lanes_);
+  const int64_t vectors = ceiling(nodes_[2], lanes_);
   return grid_.ndim == 1 ? vectors : vectors * rows * (grid_.ndim == 3 ? nodes_[1] : 1);
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "arrays/ceiling.hpp"
+
 namespace particles {
 namespace {
 
@@ -26,7 +28,7 @@ VectorShares shares_of_vectors(const Device& device, int64_t vectors) {
   const int64_t units = std::max<int64_t>(1, device.compute_units);
   shares.each = std::max<int64_t>(1, vectors / (kGroupsOfVectorsPerUnit * units * shares.group));
   const int64_t of_group = shares.each * shares.group;
-  shares.groups = (vectors + of_group - 1) / of_group;
+  shares.groups = ceiling(vectors, of_group);
   return shares;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "arrays/ceiling.hpp"
 #include "arrays/regions.hpp"
 #include "fields/neighbours.hpp"
 #include "runtime/kernel_source.hpp"
@@ -31,7 +32,7 @@ struct SumStrides {
 };
 
 SumStrides sum_strides(const LinePlan& plan) {
-  const int64_t few = plan.lines, many = (few + kSideBySide - 1) / kSideBySide * kSideBySide;
+  const int64_t few = plan.lines, many = ceiling(few, kSideBySide) * kSideBySide;
   const int64_t pitch = few < kSideBySide ? few : many, row = pitch * plan.outers;
   return {row, pitch, row * (plan.own + 2 * plan.margin)};
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "arrays/ceiling.hpp"
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
@@ -91,7 +92,7 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
   const auto& context = flow_->context();
   const DType stored = components_.front()->dtype();
   const LinePlan& last = plan.axes.back();
-  const int rows = (last.nodes + last.lanes - 1) / last.lanes * last.lanes;
+  const int rows = ceiling(last.nodes, last.lanes) * last.lanes;
   const size_t tile = static_cast<size_t>(rows) * last.lanes * size_of(stored);
   for (size_t c = 0; c < components_.size(); c++)
     side_by_side_.push_back(

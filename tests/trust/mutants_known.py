@@ -414,7 +414,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "ignored condition: !count": "A kernel that has no particles does nothing.",
         "limit: for (int64_t parts1 = fewest1; parts1 <= std::max(fewest1, std::max(points1, tiles_at_most));": TILES,
         "logic: for (int64_t parts0 = 1; parts0 == 1 && (parts0 <= points0 && parts0 * parts1 <= tiles_at_most);": TILES,
-        "weight: parts_of(parts_of(points0, tile0) / parts_of(points1, tile1), units()));": TILES,
+        "weight: static_cast<double>(ceiling(ceiling(points0, tile0) / ceiling(points1, tile1), units()));": TILES,
         "off by one: if (axes[0] < 1 && axes[1] < 0) {": "A grid with a first of three axes has the second.",
     },
     "kernels/interpolation/particles_to_grid.cl": {
