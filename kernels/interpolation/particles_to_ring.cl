@@ -8,12 +8,6 @@
 #ifndef LANES
 #define LANES 16
 #endif
-#ifndef INDEX
-#define INDEX int
-#endif
-#ifndef IN_ORDER
-#define IN_ORDER 0
-#endif
 #include "common/common.cl"
 #include "common/regions.cl"
 #include "generated/weights.cl"
@@ -236,19 +230,18 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
           }
         }
       }
-      const long done = first_plane_around;
-      const int slot = first_slot;
-      if (done >= begin0) {
+      if (first_plane_around >= begin0) {
         for (int c = 0; c < ALL_COMPONENTS; c++)
           for (long line = begin1; line < end1; line++) {
             __global real* const sums = ring + c * component + (line - begin1 + beside) * width +
-                                        RING_BEFORE * SLOTS + slot;
+                                        RING_BEFORE * SLOTS + first_slot;
             for (long k = -RING_BEFORE; k < 0; k++)
               sums[stored_point(k, along) * SLOTS] += sums[k * SLOTS];
             for (long k = points2; k < points2 + RING_BEHIND; k++)
               sums[stored_point(k, along) * SLOTS] += sums[k * SLOTS];
             __global FIELD* const to = field_component_at(fields, c, stride_of_component) +
-                                       (done - first_plane) * stride0 + line * stride1;
+                                       (first_plane_around - first_plane) * stride0 +
+                                       line * stride1;
             for (long k = 0; k < points2; k++) {
               const real sum =
                   adds ? LOAD_AS(FIELD, to + k * stride2) + sums[k * SLOTS] : sums[k * SLOTS];
@@ -256,7 +249,7 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
             }
           }
       }
-      const I is_done = ((I)(LANE_NUMBERS) & (I)(SLOTS - 1)) == (I)(slot);
+      const I is_done = ((I)(LANE_NUMBERS) & (I)(SLOTS - 1)) == (I)(first_slot);
       for (int c = 0; c < ALL_COMPONENTS; c++)
         for (long i = beside * width; i < (beside + tile1) * width; i += 16) {
           __global LooseV* const sums = (__global LooseV*)(ring + c * component + i);

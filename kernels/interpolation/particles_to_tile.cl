@@ -11,21 +11,6 @@
  *
  * INDEX, IN_ORDER, BY_CELL         as in runs.cl
  * BLOCKS, LINES_OF_ITEM, PASSED_0  as in tile.cl */
-#ifndef INDEX
-#define INDEX int
-#endif
-#ifndef IN_ORDER
-#define IN_ORDER 0
-#endif
-#ifndef BY_CELL
-#define BY_CELL 0
-#endif
-#ifndef BLOCKS
-#define BLOCKS 4
-#endif
-#ifndef LINES_OF_ITEM
-#define LINES_OF_ITEM 8
-#endif
 #include "common/common.cl"
 #include "generated/weights.cl"
 #include "interpolation/numbers.cl"

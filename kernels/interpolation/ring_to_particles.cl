@@ -7,9 +7,6 @@
 #ifndef LANES
 #define LANES 16
 #endif
-#ifndef INDEX
-#define INDEX int
-#endif
 #include "common/common.cl"
 #include "common/regions.cl"
 #include "generated/weights.cl"

@@ -7,9 +7,6 @@
  *
  * INDEX                     as in runs.cl, where BY_CELL is 1
  * BLOCKS, LINES_OF_ITEM     as in tile.cl */
-#ifndef INDEX
-#define INDEX int
-#endif
 #include "common/common.cl"
 #include "interpolation/numbers.cl"
 #include "interpolation/pairs.cl"
