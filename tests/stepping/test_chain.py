@@ -127,14 +127,14 @@ def test_what_is_chained(device):
 
 @pytest.mark.parametrize("shape", [(9, 12), (40, 40, 40)], ids=str)
 def test_more_sweeps_than_a_launch_does(device, shape):
-    """And more launches than the host makes ready at once."""
+    """And more launches than the host makes ready at once; fewer sweeps go into one where they were slow."""
     steps = 1500 if len(shape) == 2 else 70
     run, other = pair(box(*shape), device)
     with pt.profile(device) as profile:
         run.run(steps / 1000, 0.001)
     other.run(steps / 1000, 0.001)
     assert run.sweeps == other.sweeps > 256
-    assert 1 < profile.kernels["sweep_chain"].launches < run.sweeps / 20
+    assert 1 < profile.kernels["sweep_chain"].launches < run.sweeps / 10
     np.testing.assert_array_equal(values(run), values(other))
 
 
