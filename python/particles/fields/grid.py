@@ -682,7 +682,11 @@ def _as_boundary(value: object, ndim: int) -> tuple[str | tuple[str, str], ...]:
     if len(given) != ndim:
         raise ValueError(
             f"boundary must have one entry for each of {ndim} axes, not {shown(value)}"
-            + (f": two ends of one axis are [{tuple(given)}]" if (ndim, len(given)) == (1, 2) else "")
+            + (
+                f": two ends of one axis are [{tuple(given)}]"
+                if (ndim, len(given)) == (1, 2)
+                else ""
+            )
         )
     return tuple(_as_ends(entry) for entry in given)
 
