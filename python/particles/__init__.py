@@ -39,7 +39,7 @@ from particles.operators.form import Form
 from particles.operators.positions import Positions
 from particles.operators.remesh import RemeshOp
 from particles.operators.resample import resample
-from particles.operators.source import SourceOp
+from particles.operators.source import SourceOp, SourceWarning
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 from particles.runtime.device import Device
@@ -76,6 +76,7 @@ __all__ = [
     "RemeshOp",
     "Report",
     "SourceOp",
+    "SourceWarning",
     "Splitting",
     "Stage",
     "Tracers",

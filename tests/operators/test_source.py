@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sources: Runge and Kutta's rule on every point, and as one direction of the splitting."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -301,3 +302,45 @@ def test_a_report_names_the_rates(device):
     told = pt.Splitting(source=source).report().method["source"]
     assert repr(source) == f"SourceOp({told})"
     assert told.endswith(", k=2")
+
+
+def told_by_run(source, dt):
+    """What a run warns of, and which step it names."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pt.Splitting(source=source).run(2 * dt, dt)
+    words = [str(one.message) for one in caught if one.category is pt.SourceWarning]
+    assert len(words) <= 1
+    return float(words[0].split()[-1]) if words else None
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize(
+    ("shape", "rate", "too_long", "short"),
+    [
+        ((9,), lambda u, v, g: (-10 * u, 0 * v), 0.25, 0.1),  # stable, but wrong
+        ((5000,), lambda u, v, g: (0 * u, -30 * v), 0.1, 0.02),  # not even stable
+        ((70, 20), lambda u, v, g, x, y, t: (-9 * g * u, x * y * np.cos(t)), 0.2, 0.05),
+        ((17, 5, 40), lambda u, v, g, x, y, z, rate: (rate * v, -rate * u), 1.0, 0.1),
+    ],
+)
+def test_steps_that_are_too_long_for_a_source_are_told(device, shape, rate, too_long, short):
+    grid = pt.Grid(shape)
+
+    def source():
+        u, v, g = (pt.Field(grid, device=device) for _ in range(3))
+        for one, value in (u, 1), (v, 2), (g, 3):
+            one.fill(value)
+        named = {"rate": 5.0} if "rate" in inspect.signature(rate).parameters else {}
+        return pt.SourceOp([u, v], rate, g, **named)
+
+    instead = told_by_run(source(), too_long)
+    assert short / 20 < instead < too_long
+    assert told_by_run(source(), instead) is None
+    assert told_by_run(source(), short) is None
+
+
+@pytest.mark.one_device
+def test_a_source_without_values_is_not_told_of(device):
+    u = pt.Field(pt.Grid(6), device=device)
+    assert told_by_run(pt.SourceOp(u, lambda u: -100 * u), 1.0) is None

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from particles import _core
 from particles.arrays.overlap import overlap
@@ -12,6 +16,7 @@ from particles.base.guards import OnDevice
 from particles.fields.alike import as_fields, as_several, check_alike
 from particles.fields.field import Field
 from particles.fields.grid import check_resolution
+from particles.formulas.evaluation import evaluate
 from particles.formulas.expressions import Expression, check_numbers, reads, variable
 from particles.formulas.opencl import opencl_rates
 from particles.formulas.parameters import Parameters
@@ -21,7 +26,35 @@ from particles.operators.finiteness import Watch
 from particles.operators.time_resolution import check_resolved
 from particles.runtime.crew import made
 
-__all__ = ["SourceOp"]
+__all__ = ["SourceOp", "SourceWarning"]
+
+_Values = list["npt.NDArray[np.float64]"]
+
+ELSEWHERE = 0.1  # of the greatest magnitude: so far two half steps lead from one, which is told
+RESOLVED = 1e-3  # of it, where a step is short enough
+_SAMPLED = {1: 4096, 2: 64, 3: 16}  # points along each axis at which it is looked
+
+
+class SourceWarning(UserWarning):
+    """A step is too long for a source: two half steps lead somewhere else.
+
+    `run` looks at this before its first step, at some of the points. At its end it names a step to take.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import particles as pt
+    >>> warnings.simplefilter("error", pt.SourceWarning)
+    >>> u = pt.Field(pt.Grid(8))
+    >>> u.fill(1)
+    >>> decay = pt.SourceOp(u, lambda u: -10 * u)
+    >>> pt.Splitting(source=decay).run(until=1.0, dt=0.25)
+    Traceback (most recent call last):
+    ...
+    particles.SourceWarning: steps of 0.25 are too long for the source: two half steps ...
+    """
+
+    __module__ = "particles"
 
 
 class SourceOp(OnDevice):
@@ -143,6 +176,73 @@ class SourceOp(OnDevice):
             self._watch = Watch(self.fields)
         self._watch.look_when_read_after("SourceOp.apply")
         self.core.apply(begin, duration)
+
+    def _advice(self, begin: float, dt: float) -> SourceWarning | None:
+        """Return what to warn of if two half steps lead elsewhere than one, as it is too long."""
+        values, known = self._sampled()
+        error = self._error_of_step(values, known, begin, dt)
+        if not error > ELSEWHERE:
+            return None
+        enough = dt
+        while error > RESOLVED and enough > dt / 4096:
+            enough /= 2
+            error = self._error_of_step(values, known, begin, enough)
+        if not error <= RESOLVED:  # no step is short enough: it is not the step's fault
+            return None
+        return SourceWarning(
+            f"steps of {dt:.3g} are too long for the source: two half steps lead to other values; "
+            f"take dt of about {enough:.1g}"
+        )
+
+    def _sampled(self) -> tuple[_Values, dict[str, npt.NDArray[np.float64]]]:
+        """Return at some points what changes, and by name what else the rates may read."""
+        grid = self.grid
+        some = tuple(np.s_[:: -(-n // _SAMPLED[grid.ndim])] for n in grid.shape)
+        values, given = (
+            [np.asarray(one.component(k)[some], float) for one in of for k in range(one.components)]
+            for of in (self.fields, self.given)
+        )
+        known = dict(zip(_names("g", self.given), given, strict=True))
+        for name, along in zip(COORDINATES, grid.coordinates(), strict=False):
+            known[name] = along[
+                tuple(s if n > 1 else np.s_[:] for s, n in zip(some, along.shape, strict=True))
+            ]
+        return values, known | {
+            name: np.float64(number) for name, number in self.parameters.items()
+        }
+
+    def _error_of_step(
+        self, values: _Values, known: dict[str, npt.NDArray[np.float64]], begin: float, dt: float
+    ) -> float:
+        """Return how far a step leads from two half ones, of the greatest magnitude of a component."""
+
+        def rates(at: _Values, time: float) -> _Values:
+            now = dict(zip(self._changed, at, strict=True))
+            return evaluate(self._rates, known | now | {"t": np.float64(time)})
+
+        def stepped(at: _Values, time: float, duration: float) -> _Values:
+            def ahead(share: float, slopes: _Values) -> _Values:
+                return [u + share * duration * k for u, k in zip(at, slopes, strict=True)]
+
+            first = rates(at, time)
+            second = rates(ahead(0.5, first), time + duration / 2)
+            third = rates(ahead(0.5, second), time + duration / 2)
+            last = rates(ahead(1, third), time + duration)
+            slopes = [
+                (a + 2 * b + 2 * c + d) / 6
+                for a, b, c, d in zip(first, second, third, last, strict=True)
+            ]
+            return ahead(1, slopes)
+
+        with np.errstate(all="ignore"):
+            one = stepped(values, begin, dt)
+            two = stepped(stepped(values, begin, dt / 2), begin + dt / 2, dt / 2)
+            errors = [
+                float(np.max(np.abs(a - b)) / max(np.max(np.abs(u)), np.max(np.abs(b)), 1e-300))
+                for u, a, b in zip(values, one, two, strict=True)
+                if np.all(np.isfinite(u))
+            ]
+        return max((math.inf if math.isnan(error) else error for error in errors), default=0.0)
 
     @property
     def rates(self) -> tuple[Expression, ...]:

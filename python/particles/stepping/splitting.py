@@ -189,6 +189,11 @@ class Splitting(Transport):
             _forms=forms, _forecast=forecast, _core=core, _gauge=gauge, _outflow=outflow
         )
 
+    def _advice(self, longest: float) -> Warning | None:
+        if self.source is None or self._grid.ranks is not None:
+            return None
+        return self.source._advice(self.time, longest)
+
     def _may_shear(self) -> bool:
         grid = self.remesh.grid
         is_here = grid.ranks is None and grid.ndim > 1

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from time import perf_counter
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from particles import _core
 from particles._core import Fitted
 from particles.base.checks import as_duration, as_real
+from particles.base.frames import frames_of_package
 from particles.base.guards import Alone, OnDevice
 from particles.base.kinds import is_a
 from particles.base.progress import BUILDING, Pace, said_if_long, share_bar, step_bar
@@ -172,6 +174,8 @@ class Stepper(OnDevice):
             run.calls.after(self, 0, self.time)
             if run.check and end > self.time:
                 self._look_before()
+            longest = min(duration, end - self.time)
+            advice = self._advice(longest) if longest > 0 else None
             ranks = self._grid.ranks
             if ranks is not None and ranks.rank != 0:
                 progress = False
@@ -183,6 +187,12 @@ class Stepper(OnDevice):
             self._device.finish()
             if run.check and self.steps > before:
                 self._look_after(self.last_dt or 0.0)
+        if advice is not None:  # which a refusal or an error would give better
+            warnings.warn(advice, stacklevel=frames_of_package())
+
+    def _advice(self, longest: float) -> Warning | None:
+        """Return what to say after a run with steps of that duration."""
+        return None
 
     def _known_time(self) -> str:
         """Return the time in few digits, or that the fields belong to none."""
