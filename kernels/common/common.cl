@@ -110,7 +110,8 @@ DEFINE_MAD(fused_one, real)
 #define WITHIN(x, least, greatest) \
   SELECT((x) < (least), least, SELECT((x) > (greatest), greatest, x))
 
-/* Clang's vector builtins are twice as fast on PoCL as the library functions that say the same. */
+/* ANY takes a mask: any() of the language looks at the highest bit of each lane alone.
+ * Clang's vector builtins are twice as fast on PoCL as the library functions that say the same. */
 #ifndef __has_builtin
 #define __has_builtin(x) 0
 #endif

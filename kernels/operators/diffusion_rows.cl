@@ -38,14 +38,13 @@ INLINE V any_nodes(__global const stored* line, const long node, const LineEnds*
 #ifndef TAKES_IN
   const int first = origin_of(node, ends).at, last = origin_of(node + LANES - 1, ends).at;
   if (last - first == LANES - 1) return NODES(first);
-#if LOW_END != PERIODIC /* beyond such an end lines go on, they do not turn round */
-  if (first - last == LANES - 1) {
+  /* Beyond the end of a period lines go on, they do not turn round. */
+  if (LOW_END != PERIODIC && first - last == LANES - 1) {
     const V turned = NODES(last);
     for (int lane = 0; lane < LANES; lane++)
       ((__private real*)&nodes)[lane] = ((__private const real*)&turned)[LANES - 1 - lane];
     return nodes;
   }
-#endif
 #else
   if (node >= 0 && node + LANES <= ends->n) return NODES(node);
 #endif

@@ -144,7 +144,7 @@ KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* 
 #if LANES == 16
     bool stay_all = count == LANES && are_few && !ANY(~(is_known & is_within));
 #ifdef WITH_GONE
-    stay_all = stay_all && !ANY(*(__global const LooseFlags*)(gone + i));
+    stay_all = stay_all && !ANY(*(__global const LooseFlags*)(gone + i) != 0);
 #endif
     if (stay_all) {
       I number = 0;

@@ -351,6 +351,8 @@ def test_fields_in_another_order_are_refused(is_given, tmp_path):
     words = r"order of the one in .*, \['salt', 'heat', None\], not \['heat', 'salt', 'dye'\]"
     with pytest.raises(ValueError, match=words):
         pt.io.restore(path, transport_of("heat", "salt", "dye"))
+    with pytest.raises(ValueError, match="order of the one in"):
+        pt.io.restore(path, transport_of("salt", None, "heat"))
     for names in [("salt", "heat", "dye"), ("salt", "T", None), (None, None, None)]:
         pt.io.restore(path, transport_of(*names))
 

@@ -92,6 +92,10 @@ def test_where_there_is_no_surface_values_are_told(hill):
     low, high = float(hill.min()), float(hill.max())
     assert text.get_text() == f"no surface at 1e+06: values go from {low:.4g} to {high:.4g}"
     assert not plot.isosurface(hill, level=0.0).texts
+    values = np.full((4, 4, 4), np.nan)
+    assert plot.isosurface(values, 1.0).texts[0].get_text() == "no surface at 1: no value is finite"
+    values[0] = 0.5
+    assert plot.isosurface(values, 1.0).texts[0].get_text().endswith("values go from 0.5 to 0.5")
 
 
 @pytest.mark.parametrize("extent", [(1, 1, 1), (5, 1, 1), (1, 5, 1), (1, 1, 5), (1, 5, 5)])

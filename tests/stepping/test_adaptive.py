@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import particles as pt
 import pytest
+from particles.operators.flow import Flow
 
 from tests.support.refusals import refused, scalar, vector
 from tests.support.sweeps import box, field, noise, wave
@@ -388,6 +389,44 @@ def test_shear_is_told_of_any_velocity(device, kind):
         calls = {"callback": lambda _: turning.__imul__(1.0), "at": [3.0]}
     words = told(velocity, 2 * np.pi, device, lcfl=0.2, **calls)
     assert any("that is shear" in one for one in words)
+
+
+def test_nothing_but_shear_is_told(device):
+    box = pt.Grid((32, 32), boundary="outflow")
+    strained = pt.Velocity(box, lambda x, y: (x - 0.5, 0.5 - y))
+    assert not told(strained, 0.4, device, lcfl=0.4)
+    thin = pt.Grid((32, 1), extent=(1, 1 / 32))
+    assert not told(
+        pt.Velocity(thin, lambda x, y: (0.5, 0.2 * np.sin(2 * np.pi * x))), 1.0, device, dt=0.5
+    )
+    grid = pt.Grid((32, 32))
+    x, y = grid.coordinates()
+    still = pt.Field(grid, 2, device=device)
+    fast = field([30 * (0.5 - y) + 0 * x, 30 * (x - 0.5) + 0 * y], grid, "float32", device)
+    assert not told(pt.VelocitySeries([still, fast], [0, 100]), 1.0, device, dt=0.5)
+    burst = pt.Velocity(
+        pt.Grid((64, 64)),
+        lambda x, y, t: tuple(
+            (0.05 + 10 * np.exp(-(((t - 0.5) / 0.02) ** 2))) * one
+            for one in (
+                np.sin(2 * np.pi * x) * np.cos(2 * np.pi * y),
+                -np.cos(2 * np.pi * x) * np.sin(2 * np.pi * y),
+            )
+        ),
+    )
+    assert not [one for one in told(burst, 1.0, device, lcfl=0.35) if "shear" in one]
+
+
+def test_shear_is_not_looked_for_in_vain(device, monkeypatch):
+    """Of steps that are too short for it, and of steps that have been looked at."""
+    grid = pt.Grid((32, 32))
+    velocity = pt.Velocity(grid, lambda x, y, t: (0.5 - y, x - 0.5 + 0 * t))
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(pt.Field(grid, device=device)))
+    with pytest.warns(pt.LCFLWarning, match="that is shear"):
+        transport.run(2.0, 1.0)
+    monkeypatch.setattr(Flow, "_components", None)
+    transport.run(4.0, 1.0)
+    transport.run(5.0, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,6 @@ NOT_TRIED = {
         f"Array.__i{operator}__": "refused whatever it is given"
         for operator in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
     },
-    "AdvectionOp.on_points": "used by the operators alone, with numbers that have been checked",
     "Device": "devices come from `devices`, `default_device` and `Device.from_pyopencl`",
     "Memory": "a result",
     "Memory.__getitem__": "a mapping, whose errors are Python's",

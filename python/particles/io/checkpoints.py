@@ -521,9 +521,9 @@ def _compare_formulas(
 
 
 def _compare_order(path: StrPath, theirs: Sequence[str | None], ours: Sequence[str | None]) -> None:
-    """Refuse to give a field what another one of its name had; files of before have no names."""
+    """Refuse to give a field what another one had that has its name; older files have no names."""
     for one, other in zip(theirs, ours, strict=False):
-        if one != other and one is not None and other is not None and other in theirs:
+        if other is not None and one != other and other in theirs:
             raise ValueError(
                 f"transport must have its fields in the order of the one in {path}, "
                 f"{shown(theirs)}, not {shown(ours)}"

@@ -132,16 +132,30 @@ class Flow(OnDevice):
             return self.velocity.parameters.version
         return sum(field.core.version for field in self.fields)
 
-    def on_points(self, axis: int, time: float) -> npt.NDArray[Any]:
-        """Return a formula's component at all points, as the device last used evaluates it.
+    def _components(self, axis: int, time: float) -> list[Field]:
+        """Return a component on the device: at a time, or at both around it."""
+        if is_a(self.velocity, Velocity):
+            return [self._evaluated(axis, time)]
+        if is_a(self.velocity, VelocitySeries):
+            level = self.core_for(self.device, self.dtype).level_at(time)
+            return [field.component(axis) for field in self.velocity.fields[level : level + 2]]
+        return [field.component(axis) for field in self.fields]
 
-        :meta private:
-        """
+    def _weights_at(self, time: float) -> tuple[float, ...]:
+        """Return what each of these has at that time."""
+        if not is_a(self.velocity, VelocitySeries):
+            return (1.0,)
+        level = self.core_for(self.device, self.dtype).level_at(time)
+        first, last = self.velocity.times[level : level + 2]
+        return (last - time) / (last - first), (time - first) / (last - first)
+
+    def _evaluated(self, axis: int, time: float) -> Field:
+        """Return a formula's component at all points, as the device last used evaluates it."""
         device, dtype = self.used
         values = Field(self.grid, 1, dtype, device, "values of a formula")
         euler = Flow(self.velocity, "euler").core_for(device, dtype)
         euler.displace(axis, time, self.grid.spacing[axis], values.core)  # one cell a unit of speed
-        return values.get()
+        return values
 
     def _compile(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
         if not is_a(self.velocity, Velocity):

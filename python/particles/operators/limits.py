@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_FLOOR, Context
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,6 @@ from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.fields.spots import first_not_finite, largest, next_to_walls, steepest
 from particles.operators.schemes import SCHEMES
-from particles.operators.velocity_series import VelocitySeries
 
 if TYPE_CHECKING:
     from particles.fields.grid import Grid
@@ -37,7 +36,7 @@ UNDERSHOOT = 0.5  # of the greatest magnitude, to the other side of 0, is told
 GROWTH = 2.0  # times the greatest magnitude that a flow can gather to, is told
 APART = 0.35  # of the box along an axis, so far a step may take points from one another
 FOLLOWED = 0.1  # of it, which costs little accuracy
-_GOLDEN, _LOOKS = 0.6180339887, 7
+_GOLDEN, _LOOKS = 0.6180339887, 5
 ACROSS = 0.1  # of the box, where so much is passed along another axis
 JOINED = 0.25 * (1 + 1e-4)
 """Up to this strain of a joint joining costs little accuracy. A strain of 0.25 is no rarity, and its
@@ -60,7 +59,8 @@ class LCFLWarning(UserWarning):
     `run` also gives it at its end if masses that had one sign have taken the other, by more than
     half of the greatest magnitude, or if masses or colours have grown to more than twice as much as
     a steady flow can gather: their errors can grow where a flow stands still and strains, by steps within
-    the limit, too.
+    the limit, too. And it tells of shear, if steps take points of the box so far apart along one axis that the
+    sweeps along the others no longer follow the flow: that limit is of no strain.
 
     Examples
     --------
@@ -284,14 +284,23 @@ def warn_of_undershoot(change: Change, remesh: RemeshOp) -> bool:
     return True
 
 
-def warn_of_shear(flow: Flow, begin: float, end: float, step: float, *, is_given: bool) -> None:
+def shears(cells: float, grid: Grid) -> bool:
+    """Whether particles that cross so many cells in a step can come too far apart."""
+    shape = [n for n in grid.shape if n > 1]
+    return len(shape) > 1 and 2 * cells > APART * min(shape)
+
+
+def warn_of_shear(
+    flow: Flow, begin: float, end: float, step: float, cells: float, *, is_given: bool
+) -> None:
     """Warn of steps that take points of the box too far apart along one axis to follow the others.
 
     No sweep is strained where each component changes along the other axes alone, as in a rotation.
+    Nowhere do steps cross more than so many cells.
     """
     try:
-        found = [_shear(flow, time, step) for time in _looks(flow, begin, end)]
-    except OutOfMemoryError:
+        found = [_shear(flow, time, step, cells) for time in _looks(flow, begin, end)]
+    except (OutOfMemoryError, MemoryError):
         return
     most, worst = max(found, key=itemgetter(0))
     if most > APART:
@@ -314,17 +323,37 @@ def _looks(flow: Flow, begin: float, end: float) -> list[float]:
     return [begin + (end - begin) * ((0.5 + k * _GOLDEN) % 1) for k in range(_LOOKS)]
 
 
-def _shear(flow: Flow, time: float, step: float) -> tuple[float, int]:
+def _shear(flow: Flow, time: float, step: float, cells: float) -> tuple[float, int]:
     """Return how far a step takes points apart along the axis on which that is most, in boxes."""
-    found, axes = (0.0, 0), range(flow.grid.ndim)
-    for components in zip(*(samples(flow, axis, time) for axis in axes), strict=True):
-        ends = [(float(values.min()), float(values.max())) for values, _ in components]
-        shares = [step / length for length in flow.grid.extent]
-        for axis, (low, high) in enumerate(ends):
-            others = (max(-ends[k][0], ends[k][1]) * shares[k] for k in axes if k != axis)
-            if max(others) > ACROSS:
-                found = max(found, ((high - low) * shares[axis], axis), key=itemgetter(0))
+    grid = flow.grid
+    axes = [axis for axis, n in enumerate(grid.shape) if n > 1]
+    shares = {axis: step / grid.extent[axis] for axis in axes}
+    spreads, sizes = {}, {}
+    for axis in axes:
+        across = [other for other in axes if other != axis]
+        looks = [_spread_across(component, across) for component in flow._components(axis, time)]
+        weights = flow._weights_at(time)
+        spreads[axis], sizes[axis] = (
+            sum(weight * look[k] for weight, look in zip(weights, looks, strict=True))
+            for k in range(2)
+        )
+    found = (0.0, 0)
+    for axis in axes:
+        way = max(sizes[other] * shares[other] for other in axes if other != axis)
+        apart = min(spreads[axis] * shares[axis], 2 * cells / grid.shape[axis])
+        if way > ACROSS:
+            found = max(found, (apart, axis), key=itemgetter(0))
     return found
+
+
+def _spread_across(component: Field, axes: Sequence[int]) -> tuple[float, float]:
+    """Return the greatest difference between points apart along some axes alone, and the magnitude."""
+    high, low = (
+        np.asarray(reduce(axis=axes[0], keepdims=True)) for reduce in (component.max, component.min)
+    )
+    rest = tuple(axes[1:])
+    spread = high.max(axis=rest, keepdims=True) - low.min(axis=rest, keepdims=True)
+    return float(spread.max()), float(max(high.max(), -low.min()))
 
 
 def warn_of_growth(changes: list[Change], remesh: RemeshOp, flow: Flow, duration: float) -> None:
@@ -477,12 +506,4 @@ def steepest_place(flow: Flow, axis: int | None, time: float) -> str:
 
 def samples(flow: Flow, axis: int, time: float) -> list[Sample]:
     """Return what a component is at the points of its grid: at a time, or at both around it."""
-    velocity = flow.velocity
-    if is_a(velocity, VelocitySeries):
-        level = flow.core_for(flow.device, flow.dtype).level_at(time)
-        fields = velocity.fields[level : level + 2]
-    else:
-        fields = flow.fields
-    if fields:
-        return [(field.component(axis).get(), field.grid) for field in fields]
-    return [(flow.on_points(axis, time), flow.grid)]
+    return [(component.get(), component.grid) for component in flow._components(axis, time)]

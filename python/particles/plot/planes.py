@@ -80,7 +80,13 @@ def isosurface(
         if len(shaded.faces):
             axes.add_collection(shaded, autolim=False)
     else:
-        told = f"no surface at {level:g}: values go from {array.min():.4g} to {array.max():.4g}"
+        finite = array[np.isfinite(array)]
+        told = (
+            f"values go from {finite.min():.4g} to {finite.max():.4g}"
+            if finite.size
+            else "no value is finite"
+        )
+        told = f"no surface at {level:g}: {told}"
         axes.text2D(0.5, 0.95, told, ha="center", transform=axes.transAxes)
     show_box(axes, grid)
     return axes

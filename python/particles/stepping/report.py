@@ -91,11 +91,14 @@ class Account:
         Durations of the shortest and the longest step.
     lcfl, cells : float
         The greatest strain of a sweep, and the most cells that a particle crossed in a step.
+    cells_of_run : float
+        Those in a step of the last run.
     """
 
     def __init__(self, remesh: RemeshOp, *, is_split: bool) -> None:
         self._remesh = remesh
         self._is_split = is_split
+        self.cells_of_run = 0.0
         self.close()
 
     def close(self) -> None:
@@ -130,6 +133,7 @@ class Account:
         known = [*durations, *(self.dt or ())]
         self.dt = min(known), max(known)
         self.lcfl, self.cells = max(self.lcfl, lcfl), max(self.cells, cells)
+        self.cells_of_run = max(self.cells_of_run, cells)
 
     def _bearable(self, is_smooth: bool) -> Bearable:
         """Masses that are strained no longer add up: that is lost on a field of two values.

@@ -22,9 +22,10 @@ from particles.fields.field import Field
 from particles.kernels.kernel import RemeshingKernel
 from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
+from particles.operators.flow import Flow
 from particles.operators.form import Form
 from particles.operators.inflow import Inflow
-from particles.operators.limits import ACROSS, LCFLWarning, warn_of_leak
+from particles.operators.limits import LCFLWarning, shears, warn_of_leak
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
@@ -148,6 +149,7 @@ class Splitting(Transport):
             )
         self.source = source
         self.diffusion = diffusions
+        self._looked_at: tuple[int | None, float] = None, 0.0  # for shear: a version, and cells
         with said_if_long(BUILDING):
             self._sweep_in(self._best_forms())
 
@@ -194,10 +196,16 @@ class Splitting(Transport):
             return None
         return self.source._advice(self.time, longest)
 
-    def _may_shear(self) -> bool:
-        grid = self.remesh.grid
-        is_here = grid.ranks is None and grid.ndim > 1
-        return is_here and self._account.cells > ACROSS * min(grid.shape)
+    def _may_shear(self, flow: Flow) -> bool:
+        grid, cells = self._grid, self._account.cells_of_run
+        known = None if any(field.core.is_shared for field in flow.fields) else flow.version
+        if grid.ranks is not None or not shears(cells, grid):
+            return False
+        version, most = self._looked_at
+        if known is not None and known == version and cells <= 1.25 * most:
+            return False
+        self._looked_at = known, cells
+        return True
 
     def _enqueue(
         self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool

@@ -18,6 +18,7 @@ from particles.fields.field import Field
 from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
 from particles.operators.finiteness import Watch
+from particles.operators.flow import Flow
 from particles.operators.limits import (
     REFUSED,
     ROUNDING,
@@ -226,11 +227,12 @@ class Transport(Stepper):
         """
         before, begin, velocity = self.steps, self.time, self._known_velocity()
         watched = self._watched(callback) if callable(callback) else callback
+        self._account.cells_of_run = 0.0
         self._run(until, dt, lcfl, progress, watched, every, at, check)
         flow = self.advection
-        if self.steps > before and flow is not None and self._may_shear():
-            step = (self.time - begin) / (self.steps - before)
-            warn_of_shear(flow, begin, self.time, step, is_given=dt is not None)
+        if self.steps > before and flow is not None and self._may_shear(flow):
+            step, cells = (self.time - begin) / (self.steps - before), self._account.cells_of_run
+            warn_of_shear(flow, begin, self.time, step, cells, is_given=dt is not None)
         if not check or self.steps == before or not self._has_masses_alone() or self._strained():
             return
         changes = self._watch.changes()
@@ -244,8 +246,8 @@ class Transport(Stepper):
         if flow is not None and is_same and is_small and not self._leaks:
             warn_of_growth(changes, self.remesh, flow, self.time - begin)
 
-    def _may_shear(self) -> bool:
-        """Whether axes are swept one after the other, and particles have moved far through the box."""
+    def _may_shear(self, flow: Flow) -> bool:
+        """Whether axes are swept one after the other, by steps that may take points too far apart."""
         return False
 
     def _known_velocity(self) -> int | None:
