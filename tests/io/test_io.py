@@ -126,6 +126,9 @@ def test_a_series_is_told_from_an_archive(tmp_path):
         pt.io.load(tmp_path / "u.h5")
 
 
+WRITTEN = "file.npz", "file.vti", "file.checkpoint"
+
+
 def writers():
     field = numbered(pt.Grid((8, 8)), name="u")
     wind = pt.Velocity(field.grid, lambda x, y: (1, 1))
@@ -139,7 +142,7 @@ def writers():
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_full_disk_costs_nothing(number, tmp_path):
-    path = tmp_path / "file.npz"
+    path = tmp_path / WRITTEN[number]
     path.write_bytes(b"what was there")
     write = writers()[number]
     with disk_full_after(300), pytest.raises(OSError, match="File too large") as caught:
@@ -151,7 +154,7 @@ def test_a_full_disk_costs_nothing(number, tmp_path):
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_file_is_on_the_disk_before_it_replaces_another(number, tmp_path, monkeypatch):
-    path = tmp_path / "file.npz"
+    path = tmp_path / WRITTEN[number]
     path.write_bytes(b"what was there")
 
     def fail(descriptor):

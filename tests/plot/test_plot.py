@@ -98,7 +98,7 @@ def test_where_there_is_no_surface_values_are_told(hill):
     assert plot.isosurface(values, 1.0).texts[0].get_text().endswith("values go from 0.5 to 0.5")
 
 
-@pytest.mark.parametrize("extent", [(1, 1, 1), (5, 1, 1), (1, 5, 1), (1, 1, 5), (1, 5, 5)])
+@pytest.mark.parametrize("extent", [(5, 1, 1), (1, 5, 1), (1, 1, 5), (1, 5, 5)])
 def test_axes_of_long_boxes_have_their_names_in_the_picture(extent):
     swarm = pt.ParticleSet.random(pt.Grid((4, 4, 4), extent=extent), 5, seed=1)
     axes = plot.particles(swarm)
