@@ -207,6 +207,13 @@ typedef JOIN(FLOW_NAME, POINTS_AT_ONCE) LooseValues __attribute__((aligned(sizeo
 #endif
 #endif
 
+/* With which one of the whole axis memory begins. */
+#ifdef PART
+#define PLANE_IN_MEMORY(f) (f)->first_plane
+#else
+#define PLANE_IN_MEMORY(f) 0
+#endif
+
 /* Of LANES particles, by axis: the first point around each, the weights of the points from there
  * on, and the sign of the velocity along the axis; and whether all these points are within the box,
  * and those that are read with them. */
@@ -214,12 +221,6 @@ typedef struct {
   I first[3], is_inside;
   V weight[3][STENCIL], image[3];
 } Around;
-
-#ifdef PART
-#define PLANE_IN_MEMORY(f) (f)->first_plane
-#else
-#define PLANE_IN_MEMORY(f) 0
-#endif
 
 INLINE Around around(const TraceFlow* f, __private const I* cell, __private const V* offset,
                      __private const V* moved) {
@@ -319,9 +320,7 @@ INLINE void values_at_lane(const TraceFlow* f, const Points* points, const Aroun
   long first = 0;
   if (is_inside) {
     FOR_OWN_AXES(a) first += INT_OF(all->first[a], lane) * points->stride[a];
-#ifdef PART
-    first -= f->first_plane * points->stride[ABSENT_AXES];
-#endif
+    first -= PLANE_IN_MEMORY(f) * points->stride[ABSENT_AXES];
   } else {
     find_points(f, points, all, lane, &near_ends);
     stencil = &near_ends;

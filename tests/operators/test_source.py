@@ -341,6 +341,20 @@ def test_steps_that_are_too_long_for_a_source_are_told(device, shape, rate, too_
 
 
 @pytest.mark.one_device
+def test_a_run_without_checks_does_not_look_at_what_a_source_changes(device):
+    """Not even at what a step before has left, which the next one who reads it is told of."""
+    u = pt.Field(pt.Grid(6), device=device)
+    u.fill(3e38)
+    transport = pt.Splitting(source=pt.SourceOp(u, lambda u: u))
+    transport.step(1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        transport.run(2.0, 0.5, check=None)
+    with pytest.warns(pt.NotFiniteWarning):
+        u.get()
+
+
+@pytest.mark.one_device
 def test_a_source_without_values_is_not_told_of(device):
     u = pt.Field(pt.Grid(6), device=device)
     assert told_by_run(pt.SourceOp(u, lambda u: -100 * u), 1.0) is None

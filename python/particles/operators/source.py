@@ -32,7 +32,7 @@ _Values = list["npt.NDArray[np.float64]"]
 
 ELSEWHERE = 0.1  # of the greatest magnitude: so far two half steps lead from one, which is told
 RESOLVED = 1e-3  # of it, where a step is short enough
-_SAMPLED = {1: 4096, 2: 64, 3: 16}  # points along each axis at which it is looked
+_SAMPLED = {1: 4096, 2: 64, 3: 16}  # points along each axis that are looked at
 
 
 class SourceWarning(UserWarning):

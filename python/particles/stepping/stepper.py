@@ -172,10 +172,10 @@ class Stepper(OnDevice):
         with self._alone:
             before = self.steps
             run.calls.after(self, 0, self.time)
+            advice = None
             if run.check and end > self.time:
                 self._look_before()
-            longest = min(duration, end - self.time)
-            advice = self._advice(longest) if longest > 0 else None
+                advice = self._advice(min(duration, end - self.time))
             ranks = self._grid.ranks
             if ranks is not None and ranks.rank != 0:
                 progress = False
